@@ -1,0 +1,125 @@
+import type { Failure } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+
+/** Where an actor lives. */
+export interface Address {
+  tenant: string;
+  id: string;
+}
+
+/** A call that changes an actor at most once: every POST. */
+export interface Keyed {
+  key: string;
+  /** SHA-256 of method, canonical path and canonical body. */
+  request: string;
+  /** `If-Match`: the seq the caller saw, or null. */
+  ifMatch: number | null;
+  by: string | null;
+  /** Id of the API key that authenticated. */
+  principal: string;
+}
+
+export interface SpawnCommand extends Address {
+  keyed: Keyed;
+  /** A definition or a family. */
+  definitionId: string;
+  input?: JsonValue;
+  context?: JsonObject;
+  refs?: { [name: string]: string };
+  /** A persisted XState v5 snapshot, or `{value, context}`: the actor is adopted. */
+  snapshot?: JsonObject;
+}
+
+export interface SendCommand extends Address {
+  keyed: Keyed;
+  type: string;
+  payload: JsonObject | null;
+  /** `Prefer: handling=strict`: an event that is not handled is refused and not recorded. */
+  strict: boolean;
+  /** `Prefer: return=representation`: the answer carries the actor as it is now. */
+  representation: boolean;
+}
+
+export interface BatchCommand extends Address {
+  /** In order; each with its own key, derived from the batch's where it has none. */
+  events: { keyed: Keyed; type: string; payload: JsonObject | null }[];
+  ifMatch: number | null;
+  strict: boolean;
+}
+
+export interface ScheduleCommand extends Address {
+  keyed: Keyed;
+  type: string;
+  payload: JsonObject | null;
+  /** Exactly one of the two: ms from now, or ms since 1970. */
+  delayMs?: number;
+  at?: number;
+}
+
+export interface ControlCommand extends Address {
+  keyed: Keyed;
+  action: "pause" | "resume" | "terminate" | "retry";
+  reason: string | null;
+  /** With `retry`: the parked item; all of them when null. */
+  item: string | null;
+}
+
+export interface WaitQuery extends Address {
+  until: { state: string } | { tag: string } | { done: true } | { seq: number };
+  timeoutMs: number;
+}
+
+export interface LogQuery extends Address {
+  /** Records with a greater seq. */
+  after: number;
+  limit: number;
+  kind: string | null;
+}
+
+/**
+ * Every expected outcome, as data. `seq` is the actor's last record (its ETag).
+ * A replay of an earlier answer says `replayed`.
+ */
+export type Reply =
+  | { ok: true; status: number; body: JsonValue; seq?: number; replayed?: boolean }
+  | { ok: false; failure: Failure };
+
+/** The remote surface of an actor's Durable Object. Stays compatible one version back and forth. */
+export interface ActorRpc {
+  /** 201 actor. */
+  spawn(command: SpawnCommand): Promise<Reply>;
+  /** 200 answer of an event (API.md "Actors"), with `actor` when asked for. */
+  send(command: SendCommand): Promise<Reply>;
+  /** 200 `{results}`. */
+  batch(command: BatchCommand): Promise<Reply>;
+  /** 200 actor; with `at`, as it was after that record. */
+  read(query: Address & { at: number | null }): Promise<Reply>;
+  /** 200 `{items, nextAfter: number | null}`: a page of records as the wire shows them. */
+  log(query: LogQuery): Promise<Reply>;
+  /** 200 `{items, nextAfter: number | null}`; `after` is the seq at which a page's last state was entered. */
+  timeline(query: Address & { after: number; limit: number }): Promise<Reply>;
+  /** 200 `{matched, reason, actor}`. */
+  wait(query: WaitQuery): Promise<Reply>;
+  /** 201 `{timerId, dueAt}`. */
+  schedule(command: ScheduleCommand): Promise<Reply>;
+  /** 200 `{items: [{id, event, payload, dueAt}]}`. */
+  schedules(query: Address): Promise<Reply>;
+  /** 204; 404 when there is no such schedule. */
+  unschedule(command: Address & { timerId: string; principal: string }): Promise<Reply>;
+  /** 200 actor. */
+  control(command: ControlCommand): Promise<Reply>;
+  /** 200 actor. Refs with null are removed. */
+  setRefs(
+    command: Address & { refs: { [name: string]: string | null }; ifMatch: number | null; principal: string },
+  ): Promise<Reply>;
+  /** 204, erased. Idempotent by nature: 404 when there was nothing. */
+  erase(command: Address & { ifMatch: number | null }): Promise<Reply>;
+  /** 200 `{identical, firstDivergence?}`. */
+  replay(query: Address & { definitionId: string | null }): Promise<Reply>;
+  /** 200 `{envelope, definitions: [{id, hash, definition}]}`; the log follows by `exportLog`. */
+  exportHead(query: Address): Promise<Reply>;
+  /** 200 `{items, nextAfter}`: records in their stored, public format, up to seq `through`. */
+  exportLog(query: Address & { after: number; through: number }): Promise<Reply>;
+  /** 200 actor, after its clock moved and what became due was fired. */
+  advanceClock(command: Address & { ms: number; principal: string }): Promise<Reply>;
+}

@@ -1,0 +1,79 @@
+/**
+ * Every bound of Perdure in one place: the unit is in the name or the comment, the reason beside it.
+ * Each is tested at the limit and one past it.
+ */
+export const LIMITS = {
+  /** bytes; a request body. One actor row must stay well below the platform's 2 MB per row. */
+  bodyBytes: 1_048_576,
+  /** levels of arrays and objects in a body; deeper data exhausts stacks of the readers behind us. */
+  jsonDepth: 64,
+  /** bytes of canonical JSON; an actor's context, so that the snapshot row stays below 2 MB. */
+  contextBytes: 1_000_000,
+  /** bytes of JSON; the whole snapshot envelope, one row. The platform refuses rows over 2 MB. */
+  envelopeBytes: 1_900_000,
+  /** bytes of JSON; one log record, one row. */
+  recordBytes: 1_900_000,
+  /** characters; event types are folded into fingerprints and shown in lists. */
+  eventTypeChars: 200,
+  /** records of one actor; the key index of a fuller actor would outgrow its rows. */
+  recordsPerActor: 1_000_000,
+  /** armed timers of one actor; they live inside the snapshot row. */
+  timersPerActor: 1_000,
+  /** ms; the longest delay, 100 years: due times stay exact integers and valid dates. */
+  delayMs: 3_155_760_000_000,
+  /** timers fired in one transaction; what remains is fired by the alarm that follows at once. */
+  timersPerTransaction: 100,
+  /** timers that one clock advance may fire; a loop of short timers would run for minutes. */
+  timersPerAdvance: 1_000,
+  /** microsteps in one step; a machine that needs more loops. Forced on every machine. */
+  microsteps: 1_000,
+  /** entries kept of each list of decisions in a record. */
+  decisionsPerRecord: 100,
+  /** events in one batch: one transaction. */
+  eventsPerBatch: 100,
+  /** references of one actor, and characters of a name and of a value. */
+  refsPerActor: 50,
+  refNameChars: 100,
+  refValueChars: 255,
+  /** characters; `by`, a reason, a label. */
+  textChars: 500,
+  /** items of a page: the default and the most. */
+  pageDefault: 50,
+  pageMost: 200,
+  /** bytes of JSON in one page of records, so that a page fits a remote call (32 MiB) many times over. */
+  pageBytes: 4_194_304,
+  /** ms; the longest that `wait` holds a request open, below common proxies' minute. */
+  waitMs: 55_000,
+  /** clients waiting on one actor at once. */
+  waitersPerActor: 1_000,
+  /** characters; an idempotency key. */
+  idempotencyKeyChars: 255,
+  /** ms a collection's idempotency key is kept: 30 days. */
+  collectionKeyMs: 2_592_000_000,
+  /** ms a deleted actor's spawn keys are remembered: 30 days. */
+  tombstoneMs: 2_592_000_000,
+  /** bytes of canonical JSON; one definition. */
+  definitionBytes: 500_000,
+  /** states of one definition, and levels of nesting. */
+  statesPerDefinition: 2_000,
+  stateDepth: 32,
+  /** definitions of one tenant. */
+  definitionsPerTenant: 10_000,
+  /** problems listed in one answer; the rest is counted. */
+  problemsPerAnswer: 100,
+  /** scenarios in one call, and events in one scenario. */
+  scenariosPerCall: 50,
+  eventsPerScenario: 200,
+  /** characters; one expression. */
+  expressionChars: 4_096,
+  /** nested macros (map, filter, all, exists): each level multiplies the work. */
+  expressionMacroDepth: 2,
+  /** steps of one evaluation: iterations, and sizes of what operators and functions touch. */
+  expressionBudget: 50_000,
+  /** API keys of one tenant. */
+  keysPerTenant: 1_000,
+  /** ms a checked API key is trusted without asking the registry again. */
+  keyCacheMs: 30_000,
+  /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */
+  recordsPerSeal: 256,
+} as const;

@@ -1,0 +1,136 @@
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Decisions, EventData, MachineState, NotHandled, StateValue } from "../machine/types.ts";
+
+/** The format this code writes. Older ones are upgraded on reading; newer ones are refused. */
+export const ENVELOPE_FORMAT = 1;
+
+export type ActorStatus = "active" | "paused" | "stranded" | "done" | "error" | "terminated";
+
+/**
+ * A durable due time. `after` belongs to a state's delayed transition and is named by paths, so
+ * renamed machines keep it; `raise` is a delayed event of the machine; `schedule` a caller's.
+ */
+export type Timer = {
+  /** `t<generation>`, unique within the actor for ever. */
+  id: string;
+  generation: number;
+  armedAt: number;
+  dueAt: number;
+} & (
+  | { kind: "after"; state: string; delay: string }
+  | { kind: "raise"; event: EventData; sendId: string | null }
+  | { kind: "schedule"; event: EventData }
+);
+
+/** Work that failed without a caller, kept until someone retries it. */
+export interface Parked {
+  timer: Timer;
+  /** The record that says so. */
+  seq: number;
+  at: number;
+  error: RecordError;
+}
+
+/** An actor's snapshot, a public format: docs/formats.md. */
+export interface Envelope {
+  format: typeof ENVELOPE_FORMAT;
+  /** `xstate@<version>`; a replay is byte for byte the same on the same engine only. */
+  engine: string;
+  /** Version of the named implementations in code. */
+  implementations: string;
+  tenant: string;
+  id: string;
+  /** 128 random bits per incarnation, 32 hex digits. */
+  uid: string;
+  definitionId: string;
+  /** SHA-256 of the definition's canonical JSON. */
+  definitionHash: string;
+  family: string;
+  status: ActorStatus;
+  /** Number and time of the last record. */
+  seq: number;
+  at: number;
+  /** Time of the first record. */
+  bornAt: number;
+  epoch: number;
+  /** Handled user events since birth. */
+  history: { fingerprint: string; length: number };
+  machine: MachineState;
+  /** By due time, then generation. */
+  timers: readonly Timer[];
+  /** The last generation given to a timer. */
+  generations: number;
+  parked: readonly Parked[];
+  refs: { readonly [name: string]: string };
+  /** ms this actor's clock is ahead of the server's; moved by the development clock only. */
+  clockOffsetMs: number;
+}
+
+export const RECORD_KINDS = [
+  "spawned",
+  "adopted",
+  "event",
+  "message",
+  "timer",
+  "activity_started",
+  "activity_done",
+  "activity_failed",
+  "child_done",
+  "child_failed",
+  "reminder",
+  "escalated",
+  "migrated",
+  "rolled_back",
+  "paused",
+  "resumed",
+  "rescued",
+  "retried",
+  "terminated",
+  "clock_advanced",
+  // A schedule request and a change of refs are keyed, change the actor and must replay: records too.
+  "scheduled",
+  "unscheduled",
+  "refs_changed",
+] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+export interface RecordError {
+  code: "expression_failed" | "limit_exceeded";
+  message: string;
+  /** JSON pointer of the expression in its definition, when one failed. */
+  pointer?: string;
+}
+
+/** One entry of an actor's append-only log, a public format: docs/formats.md. */
+export interface LogRecord {
+  seq: number;
+  at: number;
+  kind: RecordKind;
+  /** The event's type; `@timer:<state path>:<delay>` for a state's timer; null for control records. */
+  type: string | null;
+  /** The event's payload, or what a control record was asked for. */
+  payload: JsonObject | null;
+  key: string | null;
+  /** SHA-256 of the keyed request, by which a repeat is told from another request. */
+  request: string | null;
+  by: string | null;
+  /** Id of the API key that authenticated. */
+  principal: string | null;
+  /** Null where handling does not apply. */
+  handled: boolean | null;
+  reason: NotHandled | null;
+  /** The state value after it. */
+  stateValue: StateValue;
+  decisions: Decisions | null;
+  emitted: EventData[];
+  /** What the answer said beside the members of the record itself. */
+  result: JsonObject | null;
+  /** Of the history after it. */
+  fingerprint: string;
+  epoch: number;
+  /** The timer that fired, for kind `timer`. */
+  timer: { id: string; dueAt: number } | null;
+  error: RecordError | null;
+}
+
+export type { JsonValue };

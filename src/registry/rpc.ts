@@ -1,0 +1,77 @@
+import type { Failure, Problem } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+
+export type Scope = "read" | "write" | "deploy" | "admin";
+export const SCOPES: readonly Scope[] = ["read", "write", "deploy", "admin"];
+
+/** Who a request acts for, as its API key says. */
+export interface Principal {
+  tenant: string;
+  /** Id of the key; `dev` and `bootstrap` are the two without a registry entry. */
+  keyId: string;
+  scopes: readonly Scope[];
+  /** Whether it may act on keys of other tenants. */
+  bootstrap: boolean;
+}
+
+export interface DeployCommand {
+  id: string;
+  definition: JsonObject;
+  parentId: string | null;
+  /** Development: a definition that no actor uses may be replaced. */
+  replaceable: boolean;
+}
+
+/** A definition as an actor needs it. */
+export interface ResolvedDefinition {
+  id: string;
+  family: string;
+  /** SHA-256 of the canonical JSON. */
+  hash: string;
+  /** Canonical JSON text of the machine config. */
+  json: string;
+}
+
+export type RegistryReply =
+  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
+  | { ok: false; failure: Failure };
+
+/** Everything of a collection POST that its key is bound to. */
+export interface CollectionKey {
+  key: string;
+  request: string;
+}
+
+/** The remote surface of a tenant's registry. Stays compatible one version back and forth. */
+export interface RegistryRpc {
+  /** 201 or 200, as API.md "Definitions" says. */
+  deploy(command: DeployCommand): Promise<RegistryReply>;
+  /** 200 page `{items, nextCursor, asOf}` of definitions without their JSON. */
+  listDefinitions(query: { limit: number; cursor: string | null }): Promise<RegistryReply>;
+  /** 200 with the JSON as deployed. */
+  getDefinition(id: string): Promise<RegistryReply>;
+  /** 204; retired. */
+  retireDefinition(id: string): Promise<RegistryReply>;
+
+  /**
+   * Resolves a definition id, or a family to its newest root, and marks it as used, so that it can neither be
+   * replaced nor retired afterwards: what it answers stays true for ever.
+   */
+  acquire(name: string): Promise<{ ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure }>;
+  /** The body of content `hash`, for actors that hold the hash; null when it was never here. */
+  definitionByHash(hash: string): Promise<string | null>;
+  /** The body of a definition by its id (for replay on another one), retired ones included. */
+  resolve(id: string): Promise<ResolvedDefinition | null>;
+
+  /** 201 with the key, once. */
+  createKey(
+    command: { label: string; scopes: Scope[]; expiresAt: number | null; tenant: string } & CollectionKey,
+  ): Promise<RegistryReply>;
+  listKeys(query: { limit: number; cursor: string | null }): Promise<RegistryReply>;
+  revokeKey(id: string): Promise<RegistryReply>;
+  rotateKey(command: { id: string } & CollectionKey): Promise<RegistryReply>;
+  /** The principal of a key whose secret hashes to `secretHash`, or null. Constant-time comparison. */
+  authenticate(query: { keyId: string; secretHash: string }): Promise<Principal | null>;
+}
+
+export type { Problem };
