@@ -1,0 +1,46 @@
+// Installs what is missing before a script runs. Plain JavaScript: it runs on the Node that is
+// already there (20 or newer); what it installs brings its own.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const lock = `${root}package-lock.json`;
+/** npm writes it as the last act of an install; an interrupted one leaves none. */
+const installed = `${root}node_modules/.package-lock.json`;
+const stamp = `${root}node_modules/.perdure-setup`;
+
+const wanted = createHash("sha256").update(readFileSync(lock)).digest("hex");
+
+/** @param {string} path */
+function modified(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function isCurrent() {
+  if (modified(installed) === 0) return false;
+  if (modified(stamp) > 0 && readFileSync(stamp, "utf8") === wanted) return true;
+  // An `npm install` by hand writes both lock files within a moment of each other.
+  return modified(installed) + 1000 >= modified(lock);
+}
+
+function install() {
+  console.error("Installing dependencies (once) …");
+  const npm = process.env.npm_execpath;
+  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  const [command, given] = npm?.endsWith("npm-cli.js")
+    ? [process.execPath, [npm, ...args]]
+    : ["npm", args];
+  const run = spawnSync(command, given, {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (run.status !== 0) {
+    console.error("npm ci failed; see above. Nothing was started.");
+    process.exit(run.status ?? 1);
+  }
+}
+
+if (!isCurrent()) install();
+if (modified(stamp) === 0 || readFileSync(stamp, "utf8") !== wanted) writeFileSync(stamp, wanted);
