@@ -1,0 +1,164 @@
+import { assign, cancel, emit, enqueueActions, raise } from "xstate";
+import { LIMITS } from "../base/limits.ts";
+import { deepFreeze } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { argsOf } from "./compile-guards.ts";
+import { Data, dataOf, evaluation } from "./evaluation.ts";
+import type { Implementations } from "./implementations.ts";
+import { at, compileTemplate } from "./template.ts";
+import type { EventData } from "./types.ts";
+
+/** XState's action creators return callables; what they take is not worth typing here. */
+export type CompiledAction = (...args: never[]) => unknown;
+interface ActionArgs {
+  context: unknown;
+  event: unknown;
+}
+type Delay = (args: ActionArgs) => number;
+
+/** Travels through XState as an emitted event: it is resolved at its place in the list, after the assigns before it. */
+export const SET_REF = "@perdure.setRef";
+export const LOG = "@xstate.log";
+
+export class ActionCompiler {
+  readonly #implementations: Implementations;
+  readonly #delays: ReadonlyMap<string, Delay>;
+
+  constructor(implementations: Implementations, delays: ReadonlyMap<string, Delay>) {
+    this.#implementations = implementations;
+    this.#delays = delays;
+  }
+
+  compileAll(config: JsonValue | undefined, pointer: string): CompiledAction[] {
+    if (config === undefined) return [];
+    if (!Array.isArray(config)) return [this.#compile(config as JsonValue, pointer)];
+    return config.map((action, index) => this.#compile(action as JsonValue, at(pointer, index)));
+  }
+
+  /** A patch of the context's first level; all values see the context before it. */
+  assign(patch: JsonValue, pointer: string): CompiledAction {
+    const template = compileTemplate(patch, pointer);
+    return patchAction((context, event) => template(context, event) as JsonObject);
+  }
+
+  /** A delay in whole ms: a number, an expression or a name. */
+  delay(config: JsonValue, pointer: string): Delay {
+    if (typeof config === "string") {
+      const named = this.#delays.get(config);
+      if (named === undefined) throw new Error(`${pointer}: no delay is named '${config}'.`);
+      return named;
+    }
+    const template = compileTemplate(config, pointer);
+    return ({ context, event }) => wholeMs(template(dataOf(context), event), pointer);
+  }
+
+  #compile(config: JsonValue, pointer: string): CompiledAction {
+    if (typeof config === "string") return this.#named(config, undefined, pointer);
+    const action = config as JsonObject & { type: string };
+    switch (action.type) {
+      case "@xstate.assign":
+        return this.assign(action["context"] as JsonValue, at(pointer, "context"));
+      case "@xstate.raise": {
+        const event = this.#event(action, pointer);
+        const options: { id?: string; delay?: Delay } = {};
+        if (typeof action["id"] === "string") options.id = action["id"];
+        if (action["delay"] !== undefined) {
+          options.delay = this.delay(action["delay"], at(pointer, "delay"));
+        }
+        return raise(event as never, options as never) as unknown as CompiledAction;
+      }
+      case "@xstate.cancel": {
+        const id = compileTemplate(action["id"] as JsonValue, at(pointer, "id"));
+        return cancel((({ context, event }: ActionArgs) =>
+          String(id(dataOf(context), event))) as never) as unknown as CompiledAction;
+      }
+      case "@xstate.emit":
+        return emit(this.#event(action, pointer) as never) as unknown as CompiledAction;
+      case "@xstate.log": {
+        const args = compileTemplate(action["args"] ?? [], at(pointer, "args"));
+        return emitted(LOG, (context, event) => ({ args: args(context, event) }));
+      }
+      case "@perdure.setRef": {
+        const value = compileTemplate(action["value"] as JsonValue, at(pointer, "value"));
+        const name = action["name"] as string;
+        return emitted(SET_REF, (context, event) => ({
+          name,
+          value: refValue(value(context, event), at(pointer, "value")),
+        }));
+      }
+      default:
+        return this.#named(action.type, action["params"], pointer);
+    }
+  }
+
+  #event(action: JsonObject, pointer: string): (args: ActionArgs) => EventData {
+    const template = compileTemplate(action["event"] as JsonValue, at(pointer, "event"));
+    return ({ context, event }) => template(dataOf(context), event) as EventData;
+  }
+
+  #named(name: string, params: JsonValue | undefined, pointer: string): CompiledAction {
+    const action = Object.hasOwn(this.#implementations.actions, name)
+      ? this.#implementations.actions[name]
+      : undefined;
+    if (action === undefined) throw new Error(`${pointer}: no action is named '${name}'.`);
+    const template = params === undefined ? null : compileTemplate(params, at(pointer, "params"));
+    return enqueueActions((({
+      context,
+      event,
+      enqueue,
+    }: ActionArgs & { enqueue: (action: unknown) => void }) => {
+      const data = dataOf(context);
+      const given = event as EventData;
+      const result = action(argsOf(data, given, template?.(data, event)));
+      if (!result) return;
+      const { context: patch, raise: raised = [], emit: emittedEvents = [], log = [] } = result;
+      if (patch) {
+        const frozen = deepFreeze(patch);
+        enqueue(patchAction(() => frozen));
+      }
+      for (const item of raised) enqueue(raise(item as never));
+      for (const item of emittedEvents) enqueue(emit(item as never));
+      if (log.length > 0) enqueue(emitted(LOG, () => ({ args: deepFreeze(log) })));
+    }) as never) as unknown as CompiledAction;
+  }
+}
+
+function patchAction(patch: (context: JsonObject, event: unknown) => JsonObject): CompiledAction {
+  return assign((({ context, event }: ActionArgs) => {
+    const data = dataOf(context);
+    return { data: new Data(Object.freeze({ ...data, ...patch(data, event) })) };
+  }) as never) as unknown as CompiledAction;
+}
+
+function emitted(
+  type: string,
+  members: (context: JsonObject, event: unknown) => JsonObject,
+): CompiledAction {
+  return emit((({ context, event }: ActionArgs) => ({
+    type,
+    ...members(dataOf(context), event),
+  })) as never) as unknown as CompiledAction;
+}
+
+export function wholeMs(value: unknown, pointer: string): number {
+  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LIMITS.delayMs) {
+    return value as number;
+  }
+  return evaluation().fail({
+    code: "expression_failed",
+    message: `A delay must be a whole number of ms from 0 to ${LIMITS.delayMs}; round it with int(…).`,
+    pointer,
+  });
+}
+
+function refValue(value: JsonValue, pointer: string): string | null {
+  if (value === null) return null;
+  if (typeof value === "string" && value.length > 0 && value.length <= LIMITS.refValueChars) {
+    return value;
+  }
+  return evaluation().fail({
+    code: "expression_failed",
+    message: `A ref's value must be null or a string of 1 to ${LIMITS.refValueChars} characters; use string(…).`,
+    pointer,
+  });
+}

@@ -1,0 +1,29 @@
+/** XState's own structures, by what is used of them. They are not part of its documented types. */
+
+export interface StateNode {
+  id: string;
+  path: string[];
+  type: "atomic" | "compound" | "parallel" | "final" | "history";
+  parent?: StateNode;
+  states: Record<string, StateNode>;
+  config: { after?: Record<string, unknown> };
+  transitions: Map<string, { target?: StateNode[]; actions: unknown[] }[]>;
+}
+
+/** A transition that was selected. Without target and actions it only forbids. */
+export interface SelectedTransition {
+  source: StateNode;
+  eventType: string;
+  target: StateNode[] | undefined;
+  actions: unknown[];
+}
+
+/** An action that is to be executed by the host. */
+export interface Executable {
+  type: string;
+  params: Record<string, unknown> | undefined;
+}
+
+export function pathOf(node: { path: string[] }): string {
+  return node.path.join(".");
+}

@@ -1,0 +1,173 @@
+import { LIMITS } from "../base/limits.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { LOG, SET_REF, wholeMs } from "./compile-actions.ts";
+import type { CompiledMachine } from "./compile.ts";
+import { pathOf } from "./engine-types.ts";
+import { Evaluation, during } from "./evaluation.ts";
+import type { Fault } from "./evaluation.ts";
+import { contextOf } from "./live.ts";
+import type { Live } from "./live.ts";
+import type { Command, Decisions, EventData, NotHandled, StepScope } from "./types.ts";
+
+export interface Step {
+  ok: true;
+  live: Live;
+  /** In the order in which they are to be carried out. */
+  commands: Command[];
+  handled: boolean;
+  reason: NotHandled | null;
+  decisions: Decisions;
+}
+export type StepOutcome = Step | { ok: false; fault: Fault };
+
+/** The machine's start: initial context, entry actions, timers, eventless transitions. */
+export function start(
+  machine: CompiledMachine,
+  scope: StepScope,
+  input: JsonValue | undefined,
+  overlay: JsonObject | undefined,
+): StepOutcome {
+  return run(machine, new Evaluation(scope, input, overlay), null, () =>
+    machine.xstate.getInitialSnapshot(machine.actorScope as never, input as never),
+  );
+}
+
+/**
+ * One event. It is handled exactly when a transition that was selected for it has a target or an
+ * action; when it is not, the result is not applied: the snapshot that comes back is the one given.
+ */
+export function step(
+  machine: CompiledMachine,
+  live: Live,
+  event: EventData,
+  scope: StepScope,
+): StepOutcome {
+  const evaluation = new Evaluation(scope);
+  const outcome = run(machine, evaluation, live, () => transition(machine, live, event));
+  if (!outcome.ok) return outcome;
+  const selected = evaluation.selected ?? [];
+  if (selected.some(({ target, actions }) => target !== undefined || actions.length > 0)) {
+    return outcome;
+  }
+  const reason =
+    selected.length > 0 ? "forbidden" : evaluation.refusedByGuard ? "guard_false" : "no_transition";
+  return { ...outcome, live, commands: [], handled: false, reason };
+}
+
+/**
+ * Lets a snapshot from elsewhere live on here: timers of the states it stands in start now, then
+ * eventless transitions that it has enabled are taken. Nothing is entered again.
+ */
+export function adopt(machine: CompiledMachine, live: Live, scope: StepScope): StepOutcome {
+  const evaluation = new Evaluation(scope);
+  const timers: Command[] = [];
+  const outcome = run(machine, evaluation, null, () => {
+    timers.push(...activeTimers(machine, live));
+    // XState selects nothing for its own init event and goes on to the eventless transitions.
+    return transition(machine, live, { type: "xstate.init" });
+  });
+  return outcome.ok ? { ...outcome, commands: [...timers, ...outcome.commands] } : outcome;
+}
+
+function activeTimers(machine: CompiledMachine, live: Live): Command[] {
+  const commands: Command[] = [];
+  const args = { context: live.context, event: { type: "xstate.init" } };
+  for (const node of live._nodes) {
+    for (const key of Object.keys(node.config.after ?? {})) {
+      const named = machine.xstate.implementations.delays[key] as
+        | ((args: unknown) => number)
+        | undefined;
+      const state = pathOf(node);
+      if (named === undefined) {
+        const delayMs = wholeMs(Number(key), state);
+        commands.push({ kind: "arm_after", state, delay: String(delayMs), delayMs });
+      } else {
+        commands.push({ kind: "arm_after", state, delay: key, delayMs: named(args) });
+      }
+    }
+  }
+  return commands;
+}
+
+function transition(machine: CompiledMachine, live: Live, event: EventData): unknown {
+  return machine.xstate.transition(live, event, machine.actorScope as never);
+}
+
+function run(
+  machine: CompiledMachine,
+  evaluation: Evaluation,
+  before: Live | null,
+  go: () => unknown,
+): StepOutcome {
+  try {
+    return during(evaluation, () => {
+      const live = go() as Live & { error?: unknown };
+      // A failing start does not throw in XState; it answers with an error snapshot.
+      if (live.status === "error") throw live.error;
+      const commands = commandsOf(machine, evaluation);
+      if (before === null || contextOf(before) !== contextOf(live)) checkContext(live, evaluation);
+      const { decisions } = evaluation;
+      return { ok: true, live, commands, handled: true, reason: null, decisions };
+    });
+  } catch (error) {
+    return { ok: false, fault: evaluation.fault ?? faultOf(error) };
+  }
+}
+
+function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Command[] {
+  const commands: Command[] = [];
+  for (const { type, params = {} } of evaluation.executables) {
+    if (type === "xstate.raise") {
+      const event = params["event"] as EventData;
+      // Without a delay it has already been processed inside the macrostep.
+      if (typeof params["delay"] !== "number") continue;
+      const delayMs = params["delay"];
+      const after = machine.afterByEvent.get(event.type);
+      if (after) commands.push({ kind: "arm_after", ...after, delayMs });
+      else {
+        const sendId = typeof params["id"] === "string" ? params["id"] : null;
+        commands.push({ kind: "arm_raise", event, sendId, delayMs });
+      }
+    } else if (type === "xstate.cancel") {
+      const sendId = String(params["sendId"]);
+      const after = machine.afterByEvent.get(sendId);
+      commands.push(after ? { kind: "cancel_after", ...after } : { kind: "cancel_raise", sendId });
+    } else if (type === "xstate.emit") {
+      const event = params["event"] as EventData;
+      if (event.type === LOG) evaluation.note("logs", event["args"] as JsonValue);
+      else if (event.type === SET_REF) {
+        const { name, value } = event as { name: string; value: string | null } & EventData;
+        commands.push({ kind: "set_ref", name, value });
+      } else commands.push({ kind: "emit", event });
+    } else {
+      throw new Error(`XState asked for the action '${type}', which no definition can contain.`);
+    }
+  }
+  return commands;
+}
+
+const encoder = new TextEncoder();
+
+function checkContext(live: Live, evaluation: Evaluation): void {
+  const text = JSON.stringify(contextOf(live));
+  // A UTF-16 unit is at most three bytes: only a long text needs counting.
+  if (text.length * 3 <= LIMITS.contextBytes) return;
+  const bytes = encoder.encode(text).byteLength;
+  if (bytes > LIMITS.contextBytes) {
+    evaluation.fail({
+      code: "limit_exceeded",
+      message: `The context would have ${bytes} bytes of JSON; the limit contextBytes is ${LIMITS.contextBytes}.`,
+    });
+  }
+}
+
+function faultOf(error: unknown): Fault {
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.startsWith("Infinite loop detected")) {
+    return {
+      code: "limit_exceeded",
+      message: `The machine did not come to rest within ${LIMITS.microsteps} microsteps (limit microsteps); look for always or raise in a circle.`,
+    };
+  }
+  return { code: "expression_failed", message: message.slice(0, LIMITS.textChars) };
+}
