@@ -1,0 +1,155 @@
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/** A state value as XState has it: a leaf's key, or keys with the values below them. */
+export type StateValue = string | { [key: string]: StateValue };
+
+export type ActorStatus = "active" | "paused" | "stranded" | "done" | "error" | "terminated";
+
+/** What is sent: the machine sees `{type, ...payload}`. */
+export interface SendableEvent {
+  type: string;
+  payload?: object;
+}
+
+/** Where an actor stands. Times are ISO 8601 in UTC. */
+export interface ActorState<Context = JsonObject> {
+  definitionId: string;
+  stateValue: StateValue;
+  context: Context;
+  tags: string[];
+  status: ActorStatus;
+  done: boolean;
+  output: JsonValue;
+  error: JsonValue;
+  /** Number of the last record. */
+  seq: number;
+  /** Types that have a handler in the present state; guards are not evaluated. */
+  nextEvents: string[];
+}
+
+export interface Timer {
+  id: string;
+  event: string;
+  dueAt: string;
+}
+
+export interface Activity {
+  id: string;
+  src: string;
+  status: "running" | "retrying" | "completed" | "failed" | "cancelled";
+  attempts: number;
+  nextAttemptAt?: string;
+  lastError?: JsonValue;
+}
+
+export interface Actor<Context = JsonObject> extends ActorState<Context> {
+  id: string;
+  /** Of this incarnation: an id that was deleted and used again has another one. */
+  uid: string;
+  family: string;
+  /** 16 hex digits, of the handled events since birth. */
+  historyFingerprint: string;
+  historyLength: number;
+  timers: Timer[];
+  activities: Activity[];
+  refs: { [name: string]: string };
+  meta: JsonValue;
+  createdAt: string;
+  updatedAt: string;
+  /** What waits for a person, such as a timer whose expression failed. */
+  needsAttention: JsonValue[];
+  /** After a spawn by family: the name that was asked for. */
+  requestedAs?: string;
+}
+
+export type NotHandled = "no_transition" | "guard_false" | "forbidden";
+
+/** The answer to an event. */
+export interface EventAnswer<Context = JsonObject> {
+  actorId: string;
+  /** The event's own record. */
+  seq: number;
+  /** The actor's last record; use it for `ifMatch`. */
+  actorSeq: number;
+  at: string;
+  type: string;
+  handled: boolean;
+  /** Where it was not handled: why, and what would be. */
+  reason?: NotHandled;
+  nextEvents?: string[];
+  stateValue: StateValue;
+  tags: string[];
+  status: ActorStatus;
+  done: boolean;
+  output?: JsonValue;
+  definitionId: string;
+  migratedTo: string | null;
+  historyFingerprint: string;
+  /** With `representation`: the actor as it is now. */
+  actor?: Actor<Context>;
+}
+
+/** One entry of an actor's log. */
+export interface LogRecord {
+  seq: number;
+  at: string;
+  /** `event`, `timer`, `spawned`, `paused` … */
+  kind: string;
+  type: string | null;
+  payload: JsonObject | null;
+  key: string | null;
+  by: string | null;
+  /** Id of the API key that authenticated. */
+  principal: string | null;
+  /** Null where handling does not apply. */
+  handled: boolean | null;
+  reason: NotHandled | null;
+  stateValue: StateValue;
+  /** Transitions taken, guards with their results, values logged. */
+  decisions: JsonObject | null;
+  emitted: JsonObject[];
+  error: JsonObject | null;
+  fingerprint: string;
+}
+
+/** One stay in one state. */
+export interface TimelineEntry {
+  state: string;
+  enteredAt: string;
+  enteredSeq: number;
+  /** Null, like the two below, while the actor is still there. */
+  leftAt: string | null;
+  leftSeq: number | null;
+  durationMs: number | null;
+  /** Type of the event that led here. */
+  by: string | null;
+}
+
+export interface WaitAnswer<Context = JsonObject> {
+  matched: boolean;
+  /** `finished`: the actor ended without ever meeting the condition. */
+  reason: "matched" | "timeout" | "finished";
+  actor: Actor<Context>;
+}
+
+/** A state's path (also inside parallel states), a tag, the end, or a record's number. */
+export type WaitCondition = { state: string } | { tag: string } | { done: true } | { seq: number };
+
+export interface ScheduledEvent {
+  id: string;
+  event: string;
+  payload: JsonObject | null;
+  dueAt: string;
+}
+
+export interface ReplayAnswer {
+  identical: boolean;
+  firstDivergence?: { seq: number; expected: JsonValue; actual: JsonValue };
+}
+
+/** Everything there is about an actor, in the public formats of its snapshot and its records. */
+export interface ActorExport {
+  envelope: JsonObject;
+  log: JsonObject[];
+  definitions: { id: string; hash: string; definition: JsonObject }[];
+}

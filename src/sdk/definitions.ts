@@ -1,0 +1,149 @@
+import type { Problem } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
+import { pathId } from "./path.ts";
+import { eachItem } from "./pages.ts";
+import type { Page } from "./pages.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+import type { SendableEvent, StateValue } from "./actor-types.ts";
+
+export interface DefinitionSummary {
+  id: string;
+  /** The machine's own id. */
+  family: string;
+  /** SHA-256 of the definition's canonical JSON, hex. */
+  hash: string;
+  parentId: string | null;
+  /** ISO 8601. */
+  deployedAt: string;
+}
+
+export interface Definition extends DefinitionSummary {
+  /** The machine config as deployed. */
+  definition: JsonObject;
+}
+
+export interface Deployed extends DefinitionSummary {
+  inForceAt: string;
+  /** What is allowed and doubtful, such as a waiting state without any timeout. */
+  warnings: Problem[];
+  /** Whether the very same definition was there already. */
+  idempotent: boolean;
+  /** In development: whether it took the place of another one that no actor used. */
+  replaced?: boolean;
+}
+
+export interface Validation {
+  valid: boolean;
+  errors: Problem[];
+  warnings: Problem[];
+  /** Paths of all states, in document order. */
+  states: string[];
+  /** Event types that callers may send. */
+  events: string[];
+  initialState: StateValue | null;
+}
+
+export interface Scenario {
+  name: string;
+  input?: unknown;
+  context?: object;
+  /** In order: a type, an event, or time that passes. */
+  events: (string | SendableEvent | { advanceMs: number })[];
+  /** One per event. */
+  expectedStates?: StateValue[];
+  expectDone?: boolean;
+}
+
+export interface ScenarioStep {
+  event: string | SendableEvent | { advanceMs: number };
+  stateValue: StateValue;
+  expected?: StateValue;
+  ok: boolean;
+}
+
+export interface ScenarioReport {
+  passed: number;
+  failed: number;
+  results: {
+    name: string;
+    passed: boolean;
+    steps: ScenarioStep[];
+    done: boolean;
+    error?: unknown;
+  }[];
+}
+
+/** The machine to play: one that is deployed, or one that is not. */
+export type ScenarioSubject = { definitionId: string } | { definition: object };
+
+export interface DefinitionDiff {
+  statesAdded: string[];
+  statesRemoved: string[];
+  transitionsChanged: unknown[];
+  initialChanged: boolean;
+}
+
+export interface DefinitionsApi {
+  /**
+   * Deploys a machine config under an id. The same again changes nothing; the same id with anything
+   * different is refused. `parentId` names the version it descends from.
+   */
+  deploy(
+    id: string,
+    definition: object,
+    options?: CallOptions & { parentId?: string | undefined },
+  ): Promise<Deployed>;
+  /** What a deploy would say, also for an invalid one. Stores nothing. */
+  validate(definition: object, options?: CallOptions): Promise<Validation>;
+  /** Plays scenarios against a machine. Stores nothing. */
+  scenario(
+    request: ScenarioSubject & { scenarios: Scenario[] },
+    options?: CallOptions,
+  ): Promise<ScenarioReport>;
+  getDefinition(id: string, options?: CallOptions): Promise<Definition>;
+  /** All definitions, page by page; `limit` is the size of a page. */
+  listDefinitions(
+    options?: CallOptions & { limit?: number | undefined },
+  ): AsyncIterable<DefinitionSummary>;
+  /** What definition `id` has that definition `against` has not, and the other way round. */
+  diff(id: string, against: string, options?: CallOptions): Promise<DefinitionDiff>;
+  /** Retires a definition that no unfinished actor needs. Its name stays taken. */
+  retireDefinition(id: string, options?: CallOptions): Promise<void>;
+}
+
+const root = "/v1/definitions";
+const pathOf = (id: string) => `${root}/${pathId(id, "definition id")}`;
+
+export function definitionsApi(transport: Transport): DefinitionsApi {
+  return {
+    async deploy(id, definition, { parentId, ...options } = {}) {
+      const body = { id, definition, parentId };
+      return (await transport.send<Deployed>({ method: "PUT", path: root, body, options })).body;
+    },
+    async validate(definition, options) {
+      const call = { path: `${root}/validate`, body: { definition }, options };
+      return (await transport.send<Validation>({ method: "POST", safe: true, ...call })).body;
+    },
+    async scenario(request, options) {
+      const call = { path: `${root}/scenario`, body: request, options };
+      return (await transport.send<ScenarioReport>({ method: "POST", safe: true, ...call })).body;
+    },
+    async getDefinition(id, options) {
+      const call = { path: pathOf(id), options };
+      return (await transport.send<Definition>({ method: "GET", ...call })).body;
+    },
+    listDefinitions({ limit, ...options } = {}) {
+      return eachItem(async (cursor) => {
+        const call = { path: root, query: { limit, cursor }, options };
+        return (await transport.send<Page<DefinitionSummary>>({ method: "GET", ...call })).body;
+      });
+    },
+    async diff(id, against, options) {
+      const call = { path: `${pathOf(id)}/diff`, query: { against }, options };
+      return (await transport.send<DefinitionDiff>({ method: "GET", ...call })).body;
+    },
+    async retireDefinition(id, options) {
+      await transport.send<void>({ method: "DELETE", path: pathOf(id), options });
+    },
+  };
+}

@@ -1,0 +1,42 @@
+export { createClient } from "./client.ts";
+export type { Client, ClientOptions } from "./client.ts";
+export { PerdureError } from "./errors.ts";
+export type { ClientErrorCode, Problem } from "./errors.ts";
+export type { RetryPolicy } from "./retry.ts";
+export type { CallOptions, Fetch } from "./transport.ts";
+export type { ActorOptions, KeyedOptions, Replayable } from "./keyed.ts";
+export type { JsonObject, JsonValue } from "./json.ts";
+export type {
+  Activity,
+  Actor,
+  ActorExport,
+  ActorState,
+  ActorStatus,
+  EventAnswer,
+  LogRecord,
+  NotHandled,
+  ReplayAnswer,
+  ScheduledEvent,
+  SendableEvent,
+  StateValue,
+  TimelineEntry,
+  Timer,
+  WaitAnswer,
+  WaitCondition,
+} from "./actor-types.ts";
+export type { ActorsApi, SpawnOptions } from "./actors.ts";
+export type { ControlApi, ControlOptions, ScheduleRequest } from "./control.ts";
+export type {
+  Definition,
+  DefinitionDiff,
+  Deployed,
+  DefinitionsApi,
+  DefinitionSummary,
+  Scenario,
+  ScenarioReport,
+  ScenarioStep,
+  ScenarioSubject,
+  Validation,
+} from "./definitions.ts";
+export type { BatchEvent, EventsApi, SendOptions, WaitOptions } from "./events.ts";
+export type { ApiKey, CreatedKey, KeysApi, Scope } from "./keys.ts";
