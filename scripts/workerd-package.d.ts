@@ -1,0 +1,7 @@
+declare module "workerd" {
+  const exports: {
+    /** Path of the binary. */
+    default: string;
+  };
+  export default exports;
+}
