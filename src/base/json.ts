@@ -28,6 +28,13 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(",")}}`;
 }
 
+const encoder = new TextEncoder();
+
+/** Bytes of a value's JSON in UTF-8. */
+export function jsonBytes(value: JsonValue): number {
+  return encoder.encode(JSON.stringify(value)).byteLength;
+}
+
 /** Freezes a value and everything in it, and returns it. A value that is already frozen is trusted to be frozen throughout. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
@@ -40,14 +47,22 @@ export function deepFreeze<T>(value: T): T {
 /** XState replaces objects with this key inside a context by an actor of that id, so no data may carry it. */
 export const RESERVED_DATA_KEY = "xstate$$type";
 
-export type DataFault = "depth" | "reserved_key" | "surrogate";
+export type DataFault = "depth" | "reserved_key" | "surrogate" | "number";
 
-/** Why parsed JSON cannot be kept as data, or null. Walks without recursion, so hostile depth is safe. */
-export function dataFault(value: unknown, maxDepth: number): DataFault | null {
+/**
+ * Why parsed JSON cannot be kept as data, or null. `number`: JSON like `1e999` parses to Infinity, which JSON
+ * cannot say. Walks without recursion, so hostile depth is safe.
+ */
+export function dataFault(
+  value: unknown,
+  maxDepth: number,
+  reservedKey: string | null = RESERVED_DATA_KEY,
+): DataFault | null {
   const pending: { value: unknown; depth: number }[] = [{ value, depth: 1 }];
   for (let item = pending.pop(); item; item = pending.pop()) {
     const { value: current, depth } = item;
     if (typeof current === "string" && !current.isWellFormed()) return "surrogate";
+    if (typeof current === "number" && !Number.isFinite(current)) return "number";
     if (typeof current !== "object" || current === null) continue;
     if (depth > maxDepth) return "depth";
     if (Array.isArray(current)) {
@@ -55,7 +70,7 @@ export function dataFault(value: unknown, maxDepth: number): DataFault | null {
       continue;
     }
     for (const [key, member] of Object.entries(current)) {
-      if (key === RESERVED_DATA_KEY) return "reserved_key";
+      if (key === reservedKey) return "reserved_key";
       if (!key.isWellFormed()) return "surrogate";
       pending.push({ value: member, depth: depth + 1 });
     }

@@ -9,15 +9,17 @@ export const LIMITS = {
   jsonDepth: 64,
   /** bytes of canonical JSON; an actor's context, so that the snapshot row stays below 2 MB. */
   contextBytes: 1_000_000,
-  /** bytes of JSON; the whole snapshot envelope, one row. The platform refuses rows over 2 MB. */
-  envelopeBytes: 1_900_000,
-  /** bytes of JSON; one log record, one row. */
-  recordBytes: 1_900_000,
+  /** bytes of JSON; a finished machine's output. */
+  outputBytes: 250_000,
+  /** bytes of JSON; all that one step emits and logs, kept in its record. */
+  emittedBytes: 500_000,
+  /** bytes of JSON; all timers of one actor, armed and parked: with the context they share a row. */
+  timerBytes: 500_000,
   /** characters; event types are folded into fingerprints and shown in lists. */
   eventTypeChars: 200,
   /** records of one actor; the key index of a fuller actor would outgrow its rows. */
   recordsPerActor: 1_000_000,
-  /** armed timers of one actor; they live inside the snapshot row. */
+  /** timers of one actor, armed and parked; they live inside the snapshot row. */
   timersPerActor: 1_000,
   /** ms; the longest delay, 100 years: due times stay exact integers and valid dates. */
   delayMs: 3_155_760_000_000,
@@ -66,6 +68,8 @@ export const LIMITS = {
   eventsPerScenario: 200,
   /** characters; one expression. */
   expressionChars: 4_096,
+  /** levels of operators, calls and brackets in an expression; evaluation recurses as deep. */
+  expressionDepth: 200,
   /** nested macros (map, filter, all, exists): each level multiplies the work. */
   expressionMacroDepth: 2,
   /** steps of one evaluation: iterations, and sizes of what operators and functions touch. */
@@ -74,6 +78,16 @@ export const LIMITS = {
   keysPerTenant: 1_000,
   /** ms a checked API key is trusted without asking the registry again. */
   keyCacheMs: 30_000,
+  /** checked keys, and known tenants, that an isolate remembers. */
+  keysCached: 10_000,
+  /** compiled machines of an isolate: how many, and bytes of their JSON. An isolate has 128 MB. */
+  machinesCached: 200,
+  machineBytesCached: 4_000_000,
+  /** used definitions whose content an isolate knows without asking the registry. */
+  definitionIdsCached: 10_000,
+  /** attempts of a call to an object, and ms before the second and third; more would hide an outage. */
+  callAttempts: 3,
+  callBackoffMs: [50, 250],
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */
   recordsPerSeal: 256,
 } as const;

@@ -1,4 +1,5 @@
 import { LIMITS } from "../base/limits.ts";
+import { jsonBytes } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LOG, SET_REF, wholeMs } from "./compile-actions.ts";
 import type { CompiledMachine } from "./compile.ts";
@@ -105,7 +106,7 @@ function run(
       // A failing start does not throw in XState; it answers with an error snapshot.
       if (live.status === "error") throw live.error;
       const commands = commandsOf(machine, evaluation);
-      if (before === null || contextOf(before) !== contextOf(live)) checkContext(live, evaluation);
+      checkSizes(before, live, commands, evaluation);
       const { decisions } = evaluation;
       return { ok: true, live, commands, handled: true, reason: null, decisions };
     });
@@ -146,19 +147,32 @@ function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Command[]
   return commands;
 }
 
-const encoder = new TextEncoder();
-
-function checkContext(live: Live, evaluation: Evaluation): void {
-  const text = JSON.stringify(contextOf(live));
-  // A UTF-16 unit is at most three bytes: only a long text needs counting.
-  if (text.length * 3 <= LIMITS.contextBytes) return;
-  const bytes = encoder.encode(text).byteLength;
-  if (bytes > LIMITS.contextBytes) {
-    evaluation.fail({
-      code: "limit_exceeded",
-      message: `The context would have ${bytes} bytes of JSON; the limit contextBytes is ${LIMITS.contextBytes}.`,
-    });
+function checkSizes(before: Live | null, live: Live, commands: Command[], evaluation: Evaluation): void {
+  if (before === null || contextOf(before) !== contextOf(live)) {
+    requireSize("contextBytes", "context", contextOf(live), evaluation);
   }
+  if (live.output !== undefined) {
+    requireSize("outputBytes", "output", live.output as JsonValue, evaluation);
+  }
+  const emitted = commands.flatMap((command) => (command.kind === "emit" ? [command.event] : []));
+  const { logs } = evaluation.decisions;
+  if (emitted.length + logs.length > 0) {
+    requireSize("emittedBytes", "list of emitted events and logs", [...emitted, ...logs], evaluation);
+  }
+}
+
+function requireSize(
+  limit: "contextBytes" | "outputBytes" | "emittedBytes",
+  what: string,
+  value: JsonValue,
+  evaluation: Evaluation,
+): void {
+  const bytes = jsonBytes(value);
+  if (bytes <= LIMITS[limit]) return;
+  evaluation.fail({
+    code: "limit_exceeded",
+    message: `The ${what} would have ${bytes} bytes of JSON; the limit ${limit} is ${LIMITS[limit]}.`,
+  });
 }
 
 function faultOf(error: unknown): Fault {

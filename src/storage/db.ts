@@ -4,7 +4,7 @@ export interface StorageLike {
     exec(
       query: string,
       ...bindings: SqlValue[]
-    ): {
+    ): Iterable<Record<string, unknown>> & {
       toArray(): Record<string, unknown>[];
       readonly rowsRead: number;
       readonly rowsWritten: number;
@@ -41,6 +41,17 @@ export class Db {
     this.meter.rowsRead += cursor.rowsRead;
     this.meter.rowsWritten += cursor.rowsWritten;
     return rows as Row[];
+  }
+
+  /** Rows one by one, for results that may be too large to hold. Must be used up or left before the next `await`. */
+  *each<Row extends object>(sql: string, ...bindings: SqlValue[]): Generator<Row> {
+    const cursor = this.#storage.sql.exec(sql, ...bindings);
+    try {
+      for (const row of cursor) yield row as Row;
+    } finally {
+      this.meter.rowsRead += cursor.rowsRead;
+      this.meter.rowsWritten += cursor.rowsWritten;
+    }
   }
 
   one<Row extends object>(sql: string, ...bindings: SqlValue[]): Row | null {

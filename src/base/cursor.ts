@@ -1,0 +1,21 @@
+/**
+ * Page cursors: opaque to callers, a list's name and a position inside. The name keeps a cursor
+ * of one list from being used on another.
+ */
+export function encodeCursor(list: string, position: number): string {
+  return btoa(`${list}:${position}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** The position in a cursor that `encodeCursor` made for the same list, or null. */
+export function decodeCursor(list: string, cursor: string): number | null {
+  if (!/^[\w-]{1,200}$/.test(cursor)) return null;
+  let text: string;
+  try {
+    text = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return null;
+  }
+  const position = Number(text.slice(list.length + 1));
+  const genuine = Number.isSafeInteger(position) && encodeCursor(list, position) === cursor;
+  return genuine ? position : null;
+}

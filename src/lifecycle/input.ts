@@ -1,0 +1,78 @@
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { LogRecord } from "./types.ts";
+
+/** How an actor begins: kept whole in its first record, so that the log alone tells everything. */
+export interface Birth {
+  uid: string;
+  definitionId: string;
+  definitionHash: string;
+  /** The family asked for, when that is how the definition was named. */
+  requestedAs?: string;
+  input?: JsonValue;
+  context?: JsonObject;
+  refs?: { [name: string]: string };
+  /** Adoption: the snapshot as it was given. */
+  snapshot?: JsonObject;
+}
+
+/** What moves an actor. With the record before it and the definition, it decides everything (promise P3). */
+export type Input =
+  | { kind: "event"; type: string; payload: JsonObject | null }
+  | { kind: "timer"; timerId: string }
+  | { kind: "paused" | "resumed" | "terminated"; reason: string | null }
+  | { kind: "retried"; items: string[] }
+  | { kind: "scheduled"; type: string; payload: JsonObject | null; dueAt: number }
+  | { kind: "unscheduled"; timerId: string }
+  | { kind: "refs_changed"; refs: { [name: string]: string | null } }
+  | { kind: "clock_advanced"; ms: number };
+
+/** Where an input came from: recorded, never looked at by a decision. */
+export interface Origin {
+  key: string | null;
+  request: string | null;
+  by: string | null;
+  principal: string | null;
+}
+
+export const NO_ORIGIN: Origin = { key: null, request: null, by: null, principal: null };
+
+/** The input that a record was made from; births have a function of their own. */
+export function inputOf(record: LogRecord): Input {
+  const { kind, type, payload, timer } = record;
+  switch (kind) {
+    case "event":
+      return { kind, type: type as string, payload };
+    case "timer":
+      return { kind, timerId: (timer as { id: string }).id };
+    case "paused":
+    case "resumed":
+    case "terminated":
+      return { kind, reason: (payload?.["reason"] ?? null) as string | null };
+    case "retried":
+      return { kind, items: (payload as { items: string[] } & JsonObject).items };
+    case "scheduled": {
+      const { dueAt, payload: data } = payload as unknown as {
+        dueAt: number;
+        payload: JsonObject | null;
+      };
+      return { kind, type: type as string, payload: data, dueAt };
+    }
+    case "unscheduled":
+      return { kind, timerId: (payload as { timerId: string } & JsonObject).timerId };
+    case "refs_changed":
+      return { kind, refs: (payload as unknown as { refs: { [name: string]: string | null } }).refs };
+    case "clock_advanced":
+      return { kind, ms: (payload as { ms: number } & JsonObject).ms };
+    default:
+      throw new Error(`A record of kind '${kind}' cannot be replayed by this version.`);
+  }
+}
+
+export function birthOf(record: LogRecord): Birth {
+  return record.payload as unknown as Birth;
+}
+
+export function originOf(record: LogRecord): Origin {
+  const { key, request, by, principal } = record;
+  return { key, request, by, principal };
+}

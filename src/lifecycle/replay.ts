@@ -1,0 +1,94 @@
+import { PerdureError } from "../base/errors.ts";
+import { canonicalJson } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { CompiledMachine } from "../machine/compile.ts";
+import type { Actor } from "./actor.ts";
+import { advance, beginActor } from "./advance.ts";
+import type { Advanced } from "./advance.ts";
+import { birthOf, inputOf, originOf } from "./input.ts";
+import type { LogRecord } from "./types.ts";
+
+/** One record again: what the actor before it and the record's input give today. */
+export function replayRecord(
+  address: { tenant: string; id: string },
+  actor: Actor | null,
+  machine: CompiledMachine,
+  record: LogRecord,
+): Advanced {
+  const origin = originOf(record);
+  return actor === null
+    ? beginActor(address, machine, birthOf(record), record.at, origin)
+    : advance(actor, inputOf(record), record.at, origin);
+}
+
+export interface Divergence {
+  seq: number;
+  expected: JsonValue;
+  actual: JsonValue;
+}
+
+/**
+ * Runs a log from its first record and compares each outcome with what was recorded. With `onOther` the
+ * history is tried on another definition: only what is handled, and where it leads, is compared.
+ */
+export class Replay {
+  readonly #address: { tenant: string; id: string };
+  readonly #machine: CompiledMachine;
+  readonly #onOther: boolean;
+  #actor: Actor | null = null;
+
+  constructor(address: { tenant: string; id: string }, machine: CompiledMachine, onOther: boolean) {
+    this.#address = address;
+    this.#machine = machine;
+    this.#onOther = onOther;
+  }
+
+  get actor(): Actor | null {
+    return this.#actor;
+  }
+
+  /** The first divergence among these records, or null when all come out the same. */
+  run(records: readonly LogRecord[]): Divergence | null {
+    for (const record of records) {
+      const again = this.#again(record);
+      const { seq } = record;
+      if (!again.ok) {
+        return { seq, expected: this.#compared(record), actual: { error: again.error } };
+      }
+      this.#actor = again.actor;
+      const expected = this.#compared(record);
+      const actual = this.#compared(again.record);
+      if (canonicalJson(expected) !== canonicalJson(actual)) return { seq, expected, actual };
+    }
+    return null;
+  }
+
+  #again(record: LogRecord): Exclude<Advanced, { ok: false }> | { ok: false; error: JsonObject } {
+    try {
+      const again = replayRecord(this.#address, this.#actor, this.#machine, record);
+      return again.ok ? again : { ok: false, error: { ...again.fault } };
+    } catch (error) {
+      // An adopted snapshot need not fit another definition.
+      if (!(error instanceof PerdureError)) throw error;
+      return { ok: false, error: { code: error.failure.code, message: error.failure.detail } };
+    }
+  }
+
+  #compared(record: LogRecord): JsonValue {
+    const { handled, reason, stateValue, error } = record;
+    if (this.#onOther) return { handled, stateValue, failed: error !== null };
+    const { decisions, emitted, result, fingerprint, type, payload } = record;
+    return {
+      type,
+      payload,
+      handled,
+      reason,
+      stateValue,
+      decisions: decisions as JsonValue,
+      emitted,
+      result,
+      fingerprint,
+      error: error as JsonValue,
+    };
+  }
+}

@@ -1,0 +1,92 @@
+import { LIMITS } from "../base/limits.ts";
+import { jsonBytes } from "../base/json.ts";
+import type { CompiledMachine } from "../machine/compile.ts";
+import { afterKey } from "../machine/compile.ts";
+import type { Fault } from "../machine/evaluation.ts";
+import type { Command, EventData } from "../machine/types.ts";
+import type { Envelope, Timer } from "./types.ts";
+
+/** The part of an envelope that timers live in. */
+export type TimerSet = Pick<Envelope, "timers" | "generations">;
+type TimerCommand = Exclude<Command, { kind: "set_ref" } | { kind: "emit" }>;
+type Unarmed<T> = T extends Timer ? Omit<T, "id" | "generation" | "armedAt"> : never;
+
+/**
+ * Carries out what a step wants done to timers. A timer that is armed anew, by the same state and delay
+ * or with the same send id, takes the place of the old one under a new generation.
+ */
+export function applyTimerCommand(set: TimerSet, command: TimerCommand, at: number): TimerSet {
+  switch (command.kind) {
+    case "cancel_after":
+      return without(set, (timer) => isAfter(timer, command.state, command.delay));
+    case "cancel_raise":
+      return without(set, (timer) => timer.kind === "raise" && timer.sendId === command.sendId);
+    case "arm_after": {
+      const { state, delay } = command;
+      const rest = without(set, (timer) => isAfter(timer, state, delay));
+      return arm(rest, { kind: "after", state, delay, dueAt: at + command.delayMs }, at);
+    }
+    case "arm_raise": {
+      const { event, sendId } = command;
+      const rest =
+        sendId === null
+          ? set
+          : without(set, (timer) => timer.kind === "raise" && timer.sendId === sendId);
+      return arm(rest, { kind: "raise", event, sendId, dueAt: at + command.delayMs }, at);
+    }
+  }
+}
+
+export function arm(set: TimerSet, timer: Unarmed<Timer>, at: number): TimerSet {
+  const generation = set.generations + 1;
+  const armed = { id: `t${generation}`, generation, armedAt: at, ...timer } as Timer;
+  return { timers: inOrder([...set.timers, armed]), generations: generation };
+}
+
+/** By due time, then generation: the order in which they fire. */
+export function inOrder(timers: readonly Timer[]): readonly Timer[] {
+  return timers.toSorted((a, b) => a.dueAt - b.dueAt || a.generation - b.generation);
+}
+
+export function nextDueAt(envelope: Envelope): number | null {
+  return envelope.timers[0]?.dueAt ?? null;
+}
+
+/** Null, or why an actor cannot hold so many timers. */
+export function timerFault(envelope: Envelope): Fault | null {
+  const parked = envelope.parked.map(({ timer }) => timer);
+  const all = [...envelope.timers, ...parked];
+  if (all.length > LIMITS.timersPerActor) {
+    return {
+      code: "limit_exceeded",
+      message: `The actor would have ${all.length} timers; the limit timersPerActor is ${LIMITS.timersPerActor}.`,
+    };
+  }
+  const bytes = jsonBytes(all as never);
+  if (bytes <= LIMITS.timerBytes) return null;
+  return {
+    code: "limit_exceeded",
+    message: `The actor's timers would have ${bytes} bytes of JSON; the limit timerBytes is ${LIMITS.timerBytes}.`,
+  };
+}
+
+/** The event that a firing timer gives to the machine. A delayed transition's name is derived here, so renames survive. */
+export function timerEvent(timer: Timer, machine: CompiledMachine): EventData {
+  if (timer.kind !== "after") return timer.event;
+  const type = machine.eventByAfter.get(afterKey(timer.state, timer.delay));
+  return { type: type ?? `xstate.after.${timer.delay}.${timer.state}` };
+}
+
+/** How a timer is named in records, lists and history patterns. */
+export function timerName(timer: Timer): string {
+  return timer.kind === "after" ? `@timer:${timer.state}:${timer.delay}` : timer.event.type;
+}
+
+function without(set: TimerSet, matches: (timer: Timer) => boolean): TimerSet {
+  if (!set.timers.some(matches)) return set;
+  return { ...set, timers: set.timers.filter((timer) => !matches(timer)) };
+}
+
+function isAfter(timer: Timer, state: string, delay: string): boolean {
+  return timer.kind === "after" && timer.state === state && timer.delay === delay;
+}

@@ -1,0 +1,74 @@
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isoTime } from "../base/time.ts";
+import { metaOf, nextEvents, tagsOf } from "../machine/view.ts";
+import type { Actor } from "./actor.ts";
+import { timerName } from "./timers.ts";
+import type { Envelope, Timer } from "./types.ts";
+
+/** An actor on the wire (API.md, "Actor"). */
+export function actorView(actor: Actor, now: number): JsonObject {
+  const { envelope, live } = actor;
+  const { machine, history } = envelope;
+  return {
+    id: envelope.id,
+    uid: envelope.uid,
+    definitionId: envelope.definitionId,
+    family: envelope.family,
+    stateValue: machine.value,
+    context: machine.context,
+    tags: tagsOf(live),
+    status: envelope.status,
+    done: envelope.status === "done",
+    output: machine.output ?? null,
+    error: machine.error ?? null,
+    seq: envelope.seq,
+    historyFingerprint: history.fingerprint,
+    historyLength: history.length,
+    nextEvents: envelope.status === "active" ? nextEvents(live) : [],
+    timers: envelope.timers.map(timerView),
+    activities: [],
+    refs: envelope.refs,
+    meta: metaOf(live),
+    createdAt: isoTime(envelope.bornAt),
+    updatedAt: isoTime(envelope.at),
+    needsAttention: attention(envelope, now),
+  };
+}
+
+function timerView(timer: Timer): JsonObject {
+  return { id: timer.id, event: timerName(timer), dueAt: isoTime(timer.dueAt) };
+}
+
+/** A caller's scheduled events (API.md, `GET …/schedule`). */
+export function scheduleViews(envelope: Envelope): JsonObject[] {
+  return envelope.timers.flatMap((timer) => {
+    if (timer.kind !== "schedule") return [];
+    const { type, ...payload } = timer.event;
+    return [{ timerId: timer.id, type, payload, dueAt: isoTime(timer.dueAt) }];
+  });
+}
+
+/** A timer this long past its due time is overdue: the platform may be a minute late by itself. */
+const OVERDUE_MS = 60_000;
+
+function attention(envelope: Envelope, now: number): JsonValue[] {
+  const items: JsonValue[] = envelope.parked.map(({ timer, seq, at, error }) => ({
+    reason: "parked",
+    item: timer.id,
+    event: timerName(timer),
+    seq,
+    at: isoTime(at),
+    error: { ...error },
+  }));
+  if (envelope.status !== "active") return items;
+  for (const timer of envelope.timers) {
+    if (timer.dueAt + OVERDUE_MS >= now) break;
+    items.push({
+      reason: "timer_overdue",
+      item: timer.id,
+      event: timerName(timer),
+      dueAt: isoTime(timer.dueAt),
+    });
+  }
+  return items;
+}

@@ -1,0 +1,65 @@
+import { LIMITS } from "../../base/limits.ts";
+
+export interface ExpressionScope {
+  context: unknown;
+  event: unknown;
+  input: unknown;
+  params: unknown;
+  self: { id: string; definitionId: string; seq: number };
+  /** ms; the record's time. */
+  now: number;
+  uid: string;
+  /** JSON pointer of the expression in its definition. */
+  pointer: string;
+}
+
+/** Why something has no value. `&&`, `||`, all() and exists() may absorb it, as CEL has it. */
+export class Fault extends Error {}
+
+/** Not a Fault, because nothing may absorb it. */
+export class BudgetSpent extends Error {}
+
+/** An exception costs as much as a score of operators. */
+const STEPS_PER_ABSORBED_FAULT = 20;
+
+/** One run of a compiled expression: all state that it has. */
+export class Run {
+  readonly scope: ExpressionScope;
+  /** Variables of loops and of cel.bind(), by slot. */
+  readonly locals: unknown[] = [];
+  #stepsLeft: number = LIMITS.expressionBudget;
+  #draws = 0;
+
+  constructor(scope: ExpressionScope) {
+    this.scope = scope;
+  }
+
+  spend(steps: number): void {
+    this.#stepsLeft -= steps;
+    if (this.#stepsLeft < 0) throw new BudgetSpent();
+  }
+
+  /** For work on texts: 16 characters cost one step. */
+  spendOnText(characters: number): void {
+    this.spend(characters >> 4);
+  }
+
+  /** The number, from 0, of this call of random() or uuid() within the evaluation. */
+  nextDraw(): number {
+    return this.#draws++;
+  }
+
+  /** The value, or the Fault that came instead of it. */
+  attempt(code: Code): unknown {
+    try {
+      return code(this);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.spend(STEPS_PER_ABSORBED_FAULT);
+      return error;
+    }
+  }
+}
+
+/** A compiled piece of an expression. */
+export type Code = (run: Run) => unknown;

@@ -1,0 +1,128 @@
+import { PerdureError } from "../base/errors.ts";
+import type { Problem } from "../base/errors.ts";
+import { isJsonObject } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { CompiledMachine } from "./compile.ts";
+import { pathOf } from "./engine-types.ts";
+import type { StateNode } from "./engine-types.ts";
+import { at } from "./template.ts";
+import type { MachineState, StateValue } from "./types.ts";
+
+const KNOWN = ["status", "value", "context", "historyValue", "children", "output", "error", "tags"];
+
+/**
+ * Reads a snapshot that people persisted elsewhere: XState v5's own, or `{value, context}`. XState repairs
+ * or drops silently what does not fit; here everything must fit. Throws `snapshot_invalid` with all problems.
+ */
+export function readSnapshot(machine: CompiledMachine, snapshot: JsonObject): MachineState {
+  const problems: Problem[] = [];
+  const refuse = (pointer: string, code: string, message: string): void => {
+    problems.push({ pointer, code, message });
+  };
+  for (const key of Object.keys(snapshot)) {
+    if (!KNOWN.includes(key)) {
+      refuse(at("", key), "unknown_field", "Send XState v5's persisted snapshot, or only value and context.");
+    }
+  }
+  const status = snapshot["status"] ?? "active";
+  if (status !== "active") {
+    refuse("/status", "not_active", "Only an active snapshot can live on; this one has ended.");
+  }
+  const children = snapshot["children"] ?? {};
+  if (!isJsonObject(children) || Object.keys(children).length > 0) {
+    refuse("/children", "children", "Children cannot be adopted; let them end first.");
+  }
+  const context = snapshot["context"] ?? {};
+  if (!isJsonObject(context)) refuse("/context", "not_an_object", "The context must be an object.");
+  const root = machine.nodes.get("") as StateNode;
+  checkValue(root, snapshot["value"], "/value", refuse);
+  const history = readHistory(machine, snapshot["historyValue"] ?? {}, refuse);
+  if (problems.length > 0) {
+    throw new PerdureError(
+      "snapshot_invalid",
+      `The snapshot does not fit the definition: ${problems[0]?.message}`,
+      { errors: problems },
+    );
+  }
+  return {
+    status: "active",
+    value: snapshot["value"] as StateValue,
+    context: context as JsonObject,
+    history,
+  };
+}
+
+type Refuse = (pointer: string, code: string, message: string) => void;
+
+function checkValue(
+  node: StateNode,
+  value: JsonValue | undefined,
+  pointer: string,
+  refuse: Refuse,
+): void {
+  const name = pathOf(node) || "the machine";
+  const states = Object.values(node.states).filter(({ type }) => type !== "history");
+  const keyOf = (child: StateNode): string => child.path.at(-1) as string;
+  const chosen = typeof value === "string" ? { [value]: undefined } : value;
+  if (!isJsonObject(chosen as JsonValue)) {
+    return refuse(pointer, "value", `A state value is a state's key or an object; ${name} has ${list(states.map(keyOf))}.`);
+  }
+  const keys = Object.keys(chosen as object);
+  const expected = node.type === "parallel" ? states.map(keyOf) : null;
+  if (expected === null && keys.length !== 1) {
+    return refuse(pointer, "value", `Exactly one state of ${name} can be active.`);
+  }
+  for (const key of expected ?? []) {
+    if (!keys.includes(key)) refuse(at(pointer, key), "value", `The region '${key}' of ${name} is missing.`);
+  }
+  for (const key of keys) {
+    const child = states.find((state) => keyOf(state) === key);
+    const below = (chosen as JsonObject)[key];
+    if (child === undefined) {
+      refuse(at(pointer, key), "value", `${name} has no state '${key}'; it has ${list(states.map(keyOf))}.`);
+    } else if (child.type === "compound" || child.type === "parallel") {
+      if (below === undefined) {
+        refuse(at(pointer, key), "value", `'${pathOf(child)}' has states of its own; name the active one.`);
+      } else checkValue(child, below, at(pointer, key), refuse);
+    } else if (isJsonObject(below) ? Object.keys(below).length > 0 : below !== undefined) {
+      refuse(at(pointer, key), "value", `'${pathOf(child)}' has no states below it.`);
+    } else if (child.type === "final" && node.parent === undefined && node.type !== "parallel") {
+      refuse(at(pointer, key), "not_active", `'${key}' is final; a finished machine cannot live on.`);
+    }
+  }
+}
+
+function readHistory(
+  machine: CompiledMachine,
+  value: JsonValue,
+  refuse: Refuse,
+): MachineState["history"] {
+  const history: Record<string, string[]> = {};
+  if (!isJsonObject(value)) {
+    refuse("/historyValue", "history", "The history must be an object by history state.");
+    return history;
+  }
+  const byId = new Map([...machine.nodes.values()].map((node) => [node.id, node]));
+  for (const [id, items] of Object.entries(value)) {
+    const pointer = at("/historyValue", id);
+    const node = byId.get(id);
+    if (node?.type !== "history") {
+      refuse(pointer, "history", `There is no history state with the id '${id}'.`);
+      continue;
+    }
+    const targets = Array.isArray(items) ? items : [];
+    history[pathOf(node)] = targets.flatMap((item: JsonValue, index: number) => {
+      const target = isJsonObject(item) ? byId.get(String(item["id"])) : undefined;
+      const parent = node.path.slice(0, -1);
+      const inside = target && parent.every((key, depth) => target.path[depth] === key);
+      if (inside && target.path.length > parent.length) return [pathOf(target)];
+      refuse(at(pointer, index), "history", `'${id}' can only remember states beside and below it.`);
+      return [];
+    });
+  }
+  return history;
+}
+
+function list(keys: string[]): string {
+  return keys.map((key) => `'${key}'`).join(", ") || "none";
+}

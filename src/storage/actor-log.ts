@@ -1,0 +1,64 @@
+import type { Db } from "./db.ts";
+
+/** A log record as it is stored: what is looked up in columns, the rest as JSON. */
+export interface RecordRow {
+  seq: number;
+  at: number;
+  kind: string;
+  key: string | null;
+  request: string | null;
+  body: string;
+}
+
+const COLUMNS = "seq, at, kind, key, request, body";
+
+export function appendRow(db: Db, row: RecordRow): void {
+  db.run(
+    `INSERT INTO log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`,
+    row.seq,
+    row.at,
+    row.kind,
+    row.key,
+    row.request,
+    row.body,
+  );
+}
+
+export function readRow(db: Db, seq: number): RecordRow | null {
+  return db.one<RecordRow>(`SELECT ${COLUMNS} FROM log WHERE seq = ?`, seq);
+}
+
+export interface RowRange {
+  /** Rows with a greater seq … */
+  after: number;
+  /** … up to this one. */
+  through: number;
+  kind: string | null;
+  limit: number;
+  /** Stops before the page outgrows this many characters of bodies, but gives at least one row. */
+  chars: number;
+}
+
+export function readRows(db: Db, range: RowRange): RecordRow[] {
+  const rows: RecordRow[] = [];
+  let chars = 0;
+  const found = db.each<RecordRow>(
+    `SELECT ${COLUMNS} FROM log WHERE seq > ? AND seq <= ? AND (? IS NULL OR kind = ?) ORDER BY seq LIMIT ?`,
+    range.after,
+    range.through,
+    range.kind,
+    range.kind,
+    range.limit,
+  );
+  for (const row of found) {
+    chars += row.body.length;
+    if (rows.length > 0 && chars > range.chars) break;
+    rows.push(row);
+  }
+  return rows;
+}
+
+/** Keys of the records after `seq`; at most LIMITS.recordsPerSeal rows are there to be read. */
+export function keysAfter(db: Db, seq: number): { seq: number; key: string }[] {
+  return db.all("SELECT seq, key FROM log WHERE seq > ? AND key IS NOT NULL", seq);
+}

@@ -1,0 +1,82 @@
+import type { Db } from "./db.ts";
+
+/** The schema this code writes. An actor's row says which one it has. */
+export const ACTOR_SCHEMA = 1;
+
+/**
+ * What every actor has from its first record on. Two tables: each more would cost every spawn a page.
+ * `STRICT` keeps types honest; there is no CHECK on `kind`, since kinds are added and tables cannot be altered cheaply.
+ * Columns that are looked up stand before `body`, so that reading them does not read long bodies.
+ */
+const BIRTH = [
+  `CREATE TABLE actor (
+     one      INTEGER PRIMARY KEY CHECK (one = 1),
+     schema   INTEGER NOT NULL,
+     sealed   INTEGER NOT NULL,
+     snapshot TEXT    NOT NULL
+   ) STRICT`,
+  `CREATE TABLE log (
+     seq      INTEGER PRIMARY KEY,
+     at       INTEGER NOT NULL,
+     kind     TEXT    NOT NULL,
+     key      TEXT,
+     request  TEXT,
+     body     TEXT    NOT NULL
+   ) STRICT`,
+];
+
+/** Made at the first seal: most actors never live that long. */
+const SEAL = [
+  `CREATE TABLE IF NOT EXISTS key_block (
+     block    INTEGER PRIMARY KEY,
+     entries  BLOB    NOT NULL
+   ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS checkpoint (
+     seq      INTEGER PRIMARY KEY,
+     snapshot TEXT    NOT NULL
+   ) STRICT`,
+];
+
+/** Made by the first deletion; outlives the actor. */
+const TOMBSTONE = `CREATE TABLE IF NOT EXISTS tombstone (
+     key        TEXT    PRIMARY KEY,
+     deleted_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`;
+
+export interface ActorTables {
+  actor: boolean;
+  sealed: boolean;
+  tombstone: boolean;
+}
+
+/** Which tables there are. An object that was only asked about has none, and asking makes none. */
+export function actorTables(db: Db): ActorTables {
+  const rows = db.all<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('actor', 'checkpoint', 'tombstone')",
+  );
+  const names = new Set(rows.map(({ name }) => name));
+  return {
+    actor: names.has("actor"),
+    sealed: names.has("checkpoint"),
+    tombstone: names.has("tombstone"),
+  };
+}
+
+export function createActorTables(db: Db): void {
+  for (const statement of BIRTH) db.run(statement);
+}
+
+export function createSealTables(db: Db): void {
+  for (const statement of SEAL) db.run(statement);
+}
+
+export function createTombstoneTable(db: Db): void {
+  db.run(TOMBSTONE);
+}
+
+/** Everything of the actor itself, at once; tombstones stay. */
+export function dropActorTables(db: Db): void {
+  for (const table of ["actor", "log", "key_block", "checkpoint"]) {
+    db.run(`DROP TABLE IF EXISTS ${table}`);
+  }
+}
