@@ -101,7 +101,7 @@ export function errorOfAnswer(call: FailedCall, answer: FailedAnswer): PerdureEr
   const retryableStatus = RETRYABLE_STATUSES.has(status);
   const arrived = { status, requestId, retryAfterMs };
   if (!isJsonObject(body) || typeof body["code"] !== "string") {
-    const what = status === 0 || (status >= 300 && status < 400) ? "a redirect" : "not one of the API";
+    const what = status === 0 || (status >= 300 && status < 400) ? "a redirect" : "none of the API";
     return new PerdureError(call, {
       ...arrived,
       code: "unexpected_answer",

@@ -14,6 +14,8 @@ export const DEFAULT_RETRY: RetryPolicy = { attempts: 6, baseMs: 200, maxMs: 30_
 
 const ONCE: RetryPolicy = { attempts: 1, baseMs: 0, maxMs: 0 };
 const MOST_ATTEMPTS = 100;
+/** ms; one day. */
+const LONGEST_PAUSE_MS = 86_400_000;
 
 /** The policy that a client's `retry` option means. Throws a RangeError when it is none. */
 export function retryPolicy(option: Partial<RetryPolicy> | false | undefined): RetryPolicy {
@@ -23,8 +25,10 @@ export function retryPolicy(option: Partial<RetryPolicy> | false | undefined): R
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > MOST_ATTEMPTS) {
     throw new RangeError(`retry.attempts must be a whole number from 1 to ${MOST_ATTEMPTS}`);
   }
-  if (!(Number.isFinite(baseMs) && baseMs >= 0 && Number.isFinite(maxMs) && maxMs >= 0)) {
-    throw new RangeError("retry.baseMs and retry.maxMs must be numbers of milliseconds, 0 or more");
+  for (const ms of [baseMs, maxMs]) {
+    if (!(ms >= 0 && ms <= LONGEST_PAUSE_MS)) {
+      throw new RangeError(`retry.baseMs and retry.maxMs must be from 0 to ${LONGEST_PAUSE_MS}`);
+    }
   }
   return policy;
 }
