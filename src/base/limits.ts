@@ -59,6 +59,12 @@ export const LIMITS = {
   /** states of one definition, and levels of nesting. */
   statesPerDefinition: 2_000,
   stateDepth: 32,
+  /** characters; a state's key. Paths of states are joined from keys and stand in every snapshot and record. */
+  stateKeyChars: 100,
+  /** characters; a state's own id, and the name of a delay, an action, a guard or a sent event. */
+  nameChars: 200,
+  /** states without children that are active at once; XState compares their transitions pair by pair. */
+  activeLeaves: 100,
   /** definitions of one tenant. */
   definitionsPerTenant: 10_000,
   /** problems listed in one answer; the rest is counted. */
