@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { importsOf, readSources, roomOf } from "./sources.ts";
+import type { Import, Source } from "./sources.ts";
+
+interface Room {
+  rooms: string[];
+  /** Rooms of which only types may be used. */
+  types?: string[];
+  packages?: string[];
+}
+
+/** Who may import whom. Arrows go one way; what is not listed is not allowed. */
+const HOUSE: Record<string, Room> = {
+  index: { rooms: ["http", "actor", "registry"], types: ["env"] },
+  env: { rooms: [], types: ["actor", "registry"] },
+  modules: { rooms: [] },
+  http: {
+    rooms: ["registry", "machine", "base"],
+    types: ["actor", "env"],
+    packages: ["hono", "zod", "@hono/zod-openapi"],
+  },
+  actor: {
+    rooms: ["lifecycle", "storage", "machine", "registry", "fingerprint", "base"],
+    types: ["env"],
+    packages: ["cloudflare:workers"],
+  },
+  registry: {
+    rooms: ["machine", "storage", "fingerprint", "base"],
+    types: ["env"],
+    packages: ["cloudflare:workers"],
+  },
+  lifecycle: { rooms: ["machine", "fingerprint", "base"] },
+  machine: {
+    rooms: ["implementations", "fingerprint", "base"],
+    packages: ["xstate", "@marcbachmann/cel-js"],
+  },
+  storage: { rooms: ["base"] },
+  fingerprint: { rooms: ["base", "wasm"] },
+  implementations: { rooms: [], types: ["machine"] },
+  sdk: { rooms: [] },
+  base: { rooms: [] },
+};
+
+const SQL = /\b(SELECT|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX))\b/;
+
+const sources = readSources();
+
+describe("the rooms of src", () => {
+  it("each have their line in the table", () => {
+    const unknown = sources.filter(({ room }) => HOUSE[room] === undefined);
+    expect(unknown.map(({ path }) => path)).toEqual([]);
+    expect(sources.length).toBeGreaterThan(20);
+  });
+
+  it("import only what stands to their right", () => {
+    expect(sources.flatMap(strayImports)).toEqual([]);
+  });
+
+  it("keep SQL in storage", () => {
+    const stray = sources.filter(({ room, code }) => room !== "storage" && SQL.test(code));
+    expect(stray.map(({ path }) => path)).toEqual([]);
+  });
+
+  it("set alarms in one file of the actor", () => {
+    const files = sources.filter(({ code }) => /\bsetAlarm\(/.test(code)).map(({ path }) => path);
+    expect(files).toHaveLength(1);
+    expect(files[0]).toMatch(/^src\/actor\//);
+  });
+
+  it("call the wasm module from one file", () => {
+    const callers = sources.filter(({ imports }) =>
+      imports.some(({ target }) => target.endsWith(".wasm")),
+    );
+    expect(callers).toHaveLength(1);
+    expect(callers[0]?.room).toBe("fingerprint");
+  });
+
+  it("name files after what is in them", () => {
+    const vague = /\/(utils?|helpers?|common|misc|shared)(\/|\.ts$)/;
+    expect(sources.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
+  });
+});
+
+describe("reading imports", () => {
+  it("finds every form of them", () => {
+    const code = [
+      `import a, {\n  type B,\n} from "./b.ts";`,
+      `import type { C } from "../machine/c.ts";`,
+      `export { d } from "xstate";`,
+      `export * from "./e.ts";`,
+      `import "zod";`,
+      `const f = await import("hono");`,
+      `const text = "no import";`,
+    ].join("\n");
+    expect(importsOf(code, "src/actor/x.ts")).toEqual([
+      { target: "src/actor/b.ts", typesOnly: false },
+      { target: "src/machine/c.ts", typesOnly: true },
+      { target: "xstate", typesOnly: false },
+      { target: "src/actor/e.ts", typesOnly: false },
+      { target: "zod", typesOnly: false },
+      { target: "hono", typesOnly: false },
+    ]);
+  });
+});
+
+function strayImports(source: Source): string[] {
+  const room = HOUSE[source.room] ?? { rooms: [] };
+  return source.imports
+    .filter((one) => !isAllowed(room, source.room, one))
+    .map(({ target }) => `${source.path} imports ${target}`);
+}
+
+function isAllowed(room: Room, name: string, { target, typesOnly }: Import): boolean {
+  if (target.startsWith("wasm/")) return room.rooms.includes("wasm");
+  if (!target.startsWith("src/")) return isPackageOf(room, target);
+  const other = roomOf(target);
+  if (other === name || room.rooms.includes(other)) return true;
+  return typesOnly && (room.types ?? []).includes(other);
+}
+
+function isPackageOf(room: Room, target: string): boolean {
+  return (room.packages ?? []).some((name) => target === name || target.startsWith(`${name}/`));
+}
