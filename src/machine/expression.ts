@@ -16,8 +16,8 @@ export class ExpressionError extends Error {
   readonly pointer: string;
   readonly source: string;
 
-  constructor(message: string, pointer: string, source: string) {
-    super(message);
+  constructor(message: string, pointer: string, source: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = "ExpressionError";
     this.pointer = pointer;
     this.source = source;
@@ -81,15 +81,19 @@ class CelExpression implements Expression {
     try {
       return jsonResult(run, this.#program.code(run));
     } catch (error) {
-      throw new ExpressionError(boundedSentence(`${reason(error)}.`), scope.pointer, this.source);
+      throw expressionError(error, scope.pointer, this.source);
     }
   }
 }
 
-function reason(error: unknown): string {
-  if (error instanceof Fault) return error.message;
-  if (error instanceof BudgetSpent) {
-    return `The expression used more than its budget of ${LIMITS.expressionBudget} steps`;
+function expressionError(error: unknown, pointer: string, source: string): ExpressionError {
+  if (error instanceof Fault) {
+    return new ExpressionError(boundedSentence(`${error.sentence}.`), pointer, source);
   }
-  return "The expression could not be evaluated";
+  if (error instanceof BudgetSpent) {
+    const sentence = `The expression used more than its budget of ${LIMITS.expressionBudget} steps.`;
+    return new ExpressionError(sentence, pointer, source);
+  }
+  const options = { cause: error };
+  return new ExpressionError("The expression could not be evaluated.", pointer, source, options);
 }

@@ -1,6 +1,6 @@
-import { serialize } from "@marcbachmann/cel-js/serialize";
+import { serialize } from "@marcbachmann/cel-js";
 import type { ASTNode } from "@marcbachmann/cel-js";
-import type { Fault } from "./run.ts";
+import { Fault } from "./run.ts";
 import { excerpt, fault } from "./faults.ts";
 import { isList, isMap, member, nounFor, Optional, wholeNumber } from "./values.ts";
 
@@ -13,7 +13,7 @@ const ADVICE_CHARS = 80;
 
 export function readField(node: FieldNode, owner: unknown): unknown {
   if (owner instanceof Optional) return readOptionalField(node, owner);
-  if (!isMap(owner)) throw fault(node, `reads a field of ${nounFor(owner)}`);
+  if (!isMap(owner)) throw noOwner(node, owner);
   const value = member(owner, node.args[1]);
   if (value === undefined) throw missingField(node);
   return value;
@@ -22,7 +22,7 @@ export function readField(node: FieldNode, owner: unknown): unknown {
 export function readOptionalField(node: FieldNode, owner: unknown): Optional {
   const from = owner instanceof Optional ? owner.value : owner;
   if (from === undefined || from === null) return NOTHING;
-  if (!isMap(from)) throw fault(node, `reads a field of ${nounFor(from)}`);
+  if (!isMap(from)) throw noOwner(node, from);
   return new Optional(member(from, node.args[1]));
 }
 
@@ -51,27 +51,37 @@ function indexed(node: IndexNode, owner: unknown, key: unknown): unknown {
     if (index === null) throw fault(node, "needs a whole number in its brackets");
     return index < 0 ? undefined : owner[index];
   }
-  if (!isMap(owner)) throw fault(node, `looks inside ${nounFor(owner)}`);
+  if (!isMap(owner)) throw noOwner(node, owner);
   if (typeof key !== "string") {
     throw fault(node, "needs a string in its brackets: the keys of objects are strings");
   }
   return member(owner, key);
 }
 
-function missingField(node: FieldNode): Fault {
-  const path = serialize(node);
-  const name = node.args[1];
-  if (path.length > ADVICE_CHARS) return fault(node, "is missing: test it with has()");
-  const owner = path.slice(0, path.length - name.length - 1);
-  return fault(
-    node,
-    `is missing: test it with has(${path}), or give a default with ${owner}.?${name}.orValue(null)`,
+function noOwner(node: FieldNode | IndexNode, owner: unknown): Fault {
+  return new Fault(
+    () => `${excerpt(node)} looks into ${excerpt(node.args[0])}, which is ${nounFor(owner)}`,
   );
 }
 
+function missingField(node: FieldNode): Fault {
+  return new Fault(() => {
+    const path = serialize(node);
+    const name = node.args[1];
+    if (path.length > ADVICE_CHARS) return `${excerpt(node)} is missing: test it with has()`;
+    const optional = `${path.slice(0, path.length - name.length - 1)}.?${name}`;
+    const advice = `test it with has(${path}), or give a default with ${optional}.orValue(null)`;
+    return `${excerpt(node)} is missing: ${advice}`;
+  });
+}
+
 function missingIndex(node: IndexNode, owner: unknown): Fault {
-  const [of, key] = node.args;
-  return isList(owner)
-    ? fault(node, `is outside the list: compare with size(${excerpt(of).slice(1, -1)}) first`)
-    : fault(node, `is missing: test it with ${excerpt(key).slice(1, -1)} in ${excerpt(of)}`);
+  return new Fault(() => {
+    const [of = "", key = ""] = node.args.map(serialize);
+    const brief = of.length + key.length <= ADVICE_CHARS;
+    if (!isList(owner)) {
+      return `${excerpt(node)} is missing${brief ? `: test it with ${key} in ${of}` : ""}`;
+    }
+    return `${excerpt(node)} is outside the list${brief ? `: compare with size(${of}) first` : ""}`;
+  });
 }

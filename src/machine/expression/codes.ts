@@ -2,7 +2,7 @@ import type { ASTNode } from "@marcbachmann/cel-js";
 import { RESERVED_DATA_KEY } from "../../base/json.ts";
 import * as access from "./access.ts";
 import { contains, equal } from "./equality.ts";
-import { fault, notBoolean, Refusal } from "./faults.ts";
+import { excerpt, fault, notBoolean, Refusal } from "./faults.ts";
 import * as operators from "./operators.ts";
 import { Fault } from "./run.ts";
 import type { Code } from "./run.ts";
@@ -58,13 +58,9 @@ export interface Entry {
 
 /** Objects made by an expression have no prototype, so that no key means anything but itself. */
 export function object(entries: readonly Entry[]): Code {
-  for (const { node } of entries) {
-    if (node.op === "value" && node.args === RESERVED_DATA_KEY) {
-      throw new Refusal(`uses the key ${RESERVED_DATA_KEY}, which no data may have`);
-    }
-  }
+  refuseKeys(entries);
   return (run) => {
-    run.spend(1 + (entries.length >> 3));
+    run.spend(1 + entries.length);
     const made = Object.create(null) as Record<string, unknown>;
     for (const { node, key, value } of entries) {
       const name = key(run);
@@ -75,6 +71,18 @@ export function object(entries: readonly Entry[]): Code {
     }
     return made;
   };
+}
+
+function refuseKeys(entries: readonly Entry[]): void {
+  const seen = new Set<unknown>();
+  for (const { node } of entries) {
+    if (node.op !== "value") continue;
+    if (node.args === RESERVED_DATA_KEY) {
+      throw new Refusal(`uses the key ${RESERVED_DATA_KEY}, which no data may have`);
+    }
+    if (seen.has(node.args)) throw new Refusal(`has ${excerpt(node)} twice in one object`);
+    seen.add(node.args);
+  }
 }
 
 export function not(node: Extract<ASTNode, { op: "!_" }>, operand: Code): Code {

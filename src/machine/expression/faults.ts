@@ -1,4 +1,4 @@
-import { serialize } from "@marcbachmann/cel-js/serialize";
+import { serialize } from "@marcbachmann/cel-js";
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { Fault } from "./run.ts";
 import { nounFor } from "./values.ts";
@@ -23,14 +23,17 @@ export function boundedSentence(text: string): string {
 }
 
 export function fault(node: ASTNode, whatHappens: string): Fault {
-  return new Fault(`${excerpt(node)} ${whatHappens}`);
+  return new Fault(() => `${excerpt(node)} ${whatHappens}`);
 }
 
 /** The operands are of kinds that the operator or function does not take. */
 export function misfit(node: ASTNode, ...operands: unknown[]): Fault {
-  const nouns = operands.map(nounFor);
-  const last = nouns.pop();
-  return fault(node, `cannot take ${nouns.length > 0 ? `${nouns.join(", ")} and ` : ""}${last}`);
+  return new Fault(() => {
+    const nouns = operands.map(nounFor);
+    const last = nouns.pop();
+    const others = nouns.length > 0 ? `${nouns.join(", ")} and ` : "";
+    return `${excerpt(node)} cannot take ${others}${last}`;
+  });
 }
 
 export function notBoolean(node: ASTNode, value: unknown): Fault {

@@ -1,5 +1,4 @@
-import type { ASTNode } from "@marcbachmann/cel-js";
-import { fault } from "./faults.ts";
+import { fault, Refusal, shorten } from "./faults.ts";
 import { integer } from "./operators.ts";
 import { random, uuid } from "./randomness.ts";
 import { TEXT_METHODS, textLength } from "./text.ts";
@@ -11,6 +10,9 @@ import { typeName, TypeName } from "./values.ts";
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?$/;
 const WHOLE = /^[+-]?\d{1,19}$/;
 const NUMBER_CHARS = 400;
+const STEPS_PER_DATE = 8;
+const STEPS_PER_RANDOM = 4;
+const STEPS_PER_UUID = 20;
 const TRUTHS = new Map([
   ["1", true],
   ["t", true],
@@ -76,13 +78,17 @@ const bool: Implementation = (_run, node, [value]) => {
   return truth;
 };
 
-const timestamp: Implementation = (_run, node, [value]) => {
+const timestamp: Implementation = (run, node, [value]) => {
+  run.spend(STEPS_PER_DATE);
   if (typeof value === "string") return time.parseTimestamp(node, value);
   return isNumeric(value) ? time.instant(node, Math.round(Number(value) * 1000)) : undefined;
 };
 
-const duration: Implementation = (_run, node, [value]) =>
-  typeof value === "string" ? time.parseDuration(node, value) : undefined;
+const duration: Implementation = (run, node, [value]) => {
+  if (typeof value !== "string") return undefined;
+  run.spend(Math.min(value.length, time.DURATION_CHARS));
+  return time.parseDuration(node, value);
+};
 
 /** Functions that stand alone, `size(x)`. */
 export const FUNCTIONS = new Map<string, Implementation>(
@@ -92,19 +98,26 @@ export const FUNCTIONS = new Map<string, Implementation>(
     duration,
     dyn: (_run, _node, [value]) => value,
     int,
-    random: (run) => random(run),
+    random: (run) => {
+      run.spend(STEPS_PER_RANDOM);
+      return random(run);
+    },
     size,
     string,
     timestamp,
     type: (_run, _node, [value]) => new TypeName(typeName(value)),
     uint,
-    uuid: (run) => uuid(run),
+    uuid: (run) => {
+      run.spend(STEPS_PER_UUID);
+      return uuid(run);
+    },
   } satisfies Record<string, Implementation>),
 );
 
 const timePart =
   (name: string): Implementation =>
-  (_run, _node, [value]) => {
+  (run, _node, [value]) => {
+    run.spend(STEPS_PER_DATE);
     const part = time.TIMESTAMP_PARTS[name];
     if (value instanceof Timestamp && part) return BigInt(part(new Date(value.ms)));
     const unit = time.DURATION_UNITS[name];
@@ -127,18 +140,15 @@ export const METHODS = new Map<string, Implementation>([
   ],
 ]);
 
-const NO_SUCH: Record<string, string> = {
+const WHY_NOT: Record<string, string> = {
   matches:
-    "matches() is not available: a pattern can run for minutes; use contains(), startsWith(), endsWith() or split()",
-  bytes: "bytes() is not available: JSON has no bytes",
+    "matches(), whose patterns can run for minutes; use contains(), startsWith(), endsWith() or split()",
+  bytes: "bytes(), and JSON has no bytes",
 };
 
-/** Why a function that CEL knows is none of ours. */
-export function unavailable(name: string): string {
-  return NO_SUCH[name] ?? `${name}() is not available in expressions`;
-}
-
-/** A part of a timestamp is asked for with a time zone. */
-export function namesTimeZone(node: ASTNode): boolean {
-  return node.op === "rcall" && node.args[0] in time.TIMESTAMP_PARTS && node.args[2].length > 0;
+/** The function is none of ours: a sentence that goes on after "The expression". */
+export function unavailable(name: string): Refusal {
+  return new Refusal(
+    `calls ${WHY_NOT[name] ?? `${shorten(name, 60)}(), which does not exist here`}`,
+  );
 }

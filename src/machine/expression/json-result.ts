@@ -16,21 +16,23 @@ export function jsonResult(run: Run, value: unknown, depth = 0): JsonValue {
   if (value instanceof Timestamp) return isoText(value.ms);
   if (value instanceof Duration) return numberResult(durationMs(value));
   if (depth >= LIMITS.jsonDepth) {
-    throw new Fault(`The result is nested more than ${LIMITS.jsonDepth} levels deep`);
+    throw new Fault(() => `The result is nested more than ${LIMITS.jsonDepth} levels deep`);
   }
   if (isList(value)) return value.map((item) => jsonResult(run, item, depth + 1));
   if (isMap(value)) return objectResult(run, value, depth + 1);
-  throw new Fault(`The result has ${nounFor(value)} in it, which JSON cannot hold`);
+  throw new Fault(() => `The result has ${nounFor(value)} in it, which JSON cannot hold`);
 }
 
 function textResult(run: Run, text: string): string {
   run.spendOnText(text.length);
-  if (!text.isWellFormed()) throw new Fault("The result has half of a surrogate pair in a text");
+  if (!text.isWellFormed())
+    throw new Fault(() => "The result has half of a surrogate pair in a text");
   return text;
 }
 
 function numberResult(value: number): number {
-  if (!Number.isFinite(value)) throw new Fault("The result has a number that JSON cannot hold");
+  if (!Number.isFinite(value))
+    throw new Fault(() => "The result has a number that JSON cannot hold");
   // JSON would lose the sign of -0.
   return value === 0 ? 0 : value;
 }
@@ -38,7 +40,7 @@ function numberResult(value: number): number {
 function integerResult(value: bigint): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number)) {
-    throw new Fault("The result has an integer beyond 2^53, which JSON cannot hold exactly");
+    throw new Fault(() => "The result has an integer beyond 2^53, which JSON cannot hold exactly");
   }
   return number;
 }
@@ -49,7 +51,7 @@ function objectResult(run: Run, map: Readonly<Record<string, unknown>>, depth: n
     const member = map[key];
     if (member === undefined) continue;
     if (key === RESERVED_DATA_KEY) {
-      throw new Fault(`The result has the key ${RESERVED_DATA_KEY}, which no data may have`);
+      throw new Fault(() => `The result has the key ${RESERVED_DATA_KEY}, which no data may have`);
     }
     textResult(run, key);
     const value = jsonResult(run, member, depth);

@@ -1,8 +1,9 @@
 import { Environment } from "@marcbachmann/cel-js";
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { LIMITS } from "../../base/limits.ts";
+import { admit, tooDeep } from "./admission.ts";
+import { annotations } from "./annotations.ts";
 import { Refusal, shorten } from "./faults.ts";
-import { adaptChecks, annotations } from "./typing.ts";
 
 /** Names that an expression sees beside `now`. */
 const DATA_NAMES = ["context", "event", "input", "params", "self"] as const;
@@ -34,13 +35,13 @@ function newEnvironment(): Environment {
 export function understand(source: string): ASTNode {
   try {
     const parsed = newEnvironment().parse(source);
-    adaptChecks(parsed.ast);
+    admit(parsed.ast);
     const checked = parsed.check();
     if (checked.error) throw checked.error;
     refuseNonJson(parsed.ast);
     return parsed.ast;
   } catch (error) {
-    throw error instanceof Refusal ? error : new Refusal(explain(error));
+    throw error instanceof Refusal ? error : explain(error);
   }
 }
 
@@ -66,12 +67,13 @@ interface LibraryError {
   range?: { start: number };
 }
 
-function explain(error: unknown): string {
+function explain(error: unknown): Refusal {
   const { code, summary, range } = error as LibraryError;
-  if (summary === undefined) return "cannot be understood";
+  if (summary === undefined) return new Refusal("cannot be understood");
+  if (code === "limit_exceeded" && summary.includes("maxDepth")) return tooDeep();
   const place = range ? ` (at character ${range.start + 1})` : "";
   const hint = HINTS[code ?? ""] ?? "";
-  return `is not valid: ${shorten(summary, 200)}${place}${hint}`;
+  return new Refusal(`is not valid: ${shorten(summary, 200)}${place}${hint}`);
 }
 
 const HINTS: Record<string, string> = {

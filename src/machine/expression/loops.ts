@@ -14,13 +14,15 @@ export interface Loop {
   readonly transform?: Code;
 }
 
-/** The items of a list or the keys of an object. */
+const STEPS_PER_KEY = 3;
+
+/** The items of a list, or the keys of an object: sorted, since data that went through storage may have another order. */
 function itemsOf(run: Run, node: ASTNode, range: unknown): readonly unknown[] {
   if (isList(range)) return range;
   if (!isMap(range)) throw fault(node, `goes through ${nounFor(range)}, not a list or an object`);
   const keys = Object.keys(range);
-  run.spend(keys.length);
-  return keys;
+  run.spend(keys.length * STEPS_PER_KEY);
+  return keys.sort();
 }
 
 function holds(run: Run, { node, predicate }: Loop): boolean {

@@ -1,14 +1,14 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { annotations, isLoop } from "./annotations.ts";
 import * as codes from "./codes.ts";
 import { hasField } from "./access.ts";
 import { misfit, Refusal } from "./faults.ts";
-import { FUNCTIONS, METHODS, namesTimeZone, unavailable } from "./functions.ts";
+import { FUNCTIONS, METHODS, unavailable } from "./functions.ts";
 import { isDataName } from "./language.ts";
 import { collect, exactlyOne, quantified } from "./loops.ts";
 import type { Loop } from "./loops.ts";
 import type { Code } from "./run.ts";
 import type { Implementation } from "./text.ts";
-import { annotations, isLoop } from "./typing.ts";
 import { Optional } from "./values.ts";
 
 export interface Program {
@@ -102,7 +102,7 @@ class Compiler {
     const [name, args] = node.args;
     if (name === "has") return this.#has(args, scope);
     const implementation = FUNCTIONS.get(name);
-    if (!implementation) throw new Refusal(unavailable(name));
+    if (!implementation) throw unavailable(name);
     if (name === "random" || name === "uuid") this.usesRandom = true;
     return applied(node, implementation, this.#all(args, scope));
   }
@@ -125,10 +125,7 @@ class Compiler {
       return name === "bind" ? this.#bind(node, scope) : this.#orElse(node, scope);
     }
     const implementation = METHODS.get(name);
-    if (!implementation) throw new Refusal(unavailable(name));
-    if (namesTimeZone(node)) {
-      throw new Refusal(`asks ${name}() for a time zone; there is only UTC`);
-    }
+    if (!implementation) throw unavailable(name);
     return applied(node, implementation, this.#all([receiver, ...args], scope));
   }
 
@@ -185,7 +182,7 @@ class Compiler {
   /** or() and orValue(): the argument is evaluated only when it is needed. */
   #orElse(node: Method, scope: Scope): Code {
     const [name, receiver, [other]] = node.args;
-    if (!other) throw new Refusal(unavailable(name));
+    if (!other) throw unavailable(name);
     const code = this.compile(receiver, scope);
     const fallback = this.compile(other, scope);
     return (run) => {

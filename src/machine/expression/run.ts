@@ -14,13 +14,26 @@ export interface ExpressionScope {
 }
 
 /** Why something has no value. `&&`, `||`, all() and exists() may absorb it, as CEL has it. */
-export class Fault extends Error {}
+export class Fault extends Error {
+  readonly #sentence: () => string;
+
+  /** The sentence is put together only when somebody wants it: most are absorbed. */
+  constructor(sentence: () => string) {
+    super();
+    this.name = "Fault";
+    this.#sentence = sentence;
+  }
+
+  get sentence(): string {
+    return this.#sentence();
+  }
+}
 
 /** Not a Fault, because nothing may absorb it. */
 export class BudgetSpent extends Error {}
 
-/** An exception costs as much as a score of operators. */
-const STEPS_PER_ABSORBED_FAULT = 20;
+/** An exception takes the time of some fifty operators. */
+const STEPS_PER_ABSORBED_FAULT = 50;
 
 /** One run of a compiled expression: all state that it has. */
 export class Run {

@@ -57,14 +57,16 @@ const NS_PER_UNIT: Record<string, bigint> = {
   ns: 1n,
 };
 
-/** `1h30m`, `-1.5s`: numbers with units, largest bound 64 characters. */
+export const DURATION_CHARS = 64;
+
+/** `1h30m`, `-1.5s`: numbers with units. */
 export function parseDuration(node: ASTNode, text: string): Duration {
   const part = /(\d{1,18})(?:\.(\d{1,9}))?(h|ms|m|s|us|µs|ns)/y;
   const negative = text.startsWith("-");
   let ns = 0n;
   part.lastIndex = negative || text.startsWith("+") ? 1 : 0;
   for (let first = true; first || part.lastIndex < text.length; first = false) {
-    const match = text.length <= 64 ? part.exec(text) : null;
+    const match = text.length <= DURATION_CHARS ? part.exec(text) : null;
     const unit = NS_PER_UNIT[match?.[3] ?? ""];
     if (!match || unit === undefined) {
       throw fault(node, "is not a duration such as 36h, 1h30m or 250ms");

@@ -1,108 +1,28 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
-import { LIMITS } from "../../base/limits.ts";
+import { annotations, children } from "./annotations.ts";
+import type { Check, Checker, StaticType } from "./annotations.ts";
 import { Refusal } from "./faults.ts";
-
-/** What the library's checker knows of a type. Its published declarations leave the checker out. */
-export interface StaticType {
-  readonly kind: string;
-  readonly type: string;
-  readonly valueType?: StaticType;
-  readonly keyType?: StaticType;
-  unify(registry: unknown, other: StaticType): StaticType | null;
-}
-
-interface Checker {
-  readonly registry: unknown;
-  check(node: ASTNode, names: unknown): StaticType;
-  getType(name: string): StaticType;
-  formatType(type: StaticType): string;
-  createError(code: string, message: string, node: ASTNode): Error;
-}
-
-type Check = (checker: Checker, node: ASTNode, names: unknown) => StaticType;
-
-interface Annotated {
-  readonly meta: {
-    readonly check: Check;
-    /** What a macro with a loop, or the name of a constant, stands for. */
-    readonly alternate?: ASTNode;
-    /** A macro that checks itself: has(), cel.bind(), or(), orValue(). */
-    readonly macro?: object;
-  };
-  readonly checkedType?: StaticType;
-  readonly argTypes?: readonly StaticType[];
-  readonly candidates?: {
-    findFunction(argTypes: readonly StaticType[], receiver: StaticType): unknown;
-  };
-  setMeta(key: string, value: unknown): void;
-}
-
-export function annotations(node: ASTNode): Annotated {
-  return node as unknown as Annotated;
-}
-
-/** The macros that loop. */
-const LOOPS = new Set(["map", "filter", "all", "exists", "exists_one"]);
-
-export function isLoop(node: Extract<ASTNode, { op: "rcall" }>): boolean {
-  return LOOPS.has(node.args[0]) && annotations(node).meta.alternate !== undefined;
-}
-
-/**
- * Fits the library's type checker to JSON before it runs: ints and doubles mix, numbers, null and
- * objects of different shapes may stand in one place, has() takes any owner. Also bounds depth.
- */
-export function adaptChecks(node: ASTNode, depth = 1, loops = 0): void {
-  if (depth > LIMITS.expressionDepth) {
-    throw new Refusal(`is nested more than ${LIMITS.expressionDepth} levels deep`);
-  }
-  const { meta } = annotations(node);
-  annotations(node).setMeta("check", simplified(CHECKS[node.op]?.(meta.check) ?? meta.check));
-  if (node.op === "call" && node.args[0] === "has" && meta.macro) {
-    annotations(node).setMeta("macro", { args: node.args[1], typeCheck: checkHas });
-  }
-  if (node.op === "rcall" && isLoop(node)) {
-    if (loops === LIMITS.expressionMacroDepth) throw tooManyLoops();
-    const loop = annotations(meta.alternate as ASTNode);
-    loop.setMeta("check", simplified(loop.meta.check));
-    adaptChecks(node.args[1], depth + 1, loops);
-    for (const inner of node.args[2].slice(1)) adaptChecks(inner, depth + 1, loops + 1);
-    return;
-  }
-  for (const child of children(node)) adaptChecks(child, depth + 1, loops);
-}
-
-function tooManyLoops(): Refusal {
-  const most = LIMITS.expressionMacroDepth;
-  return new Refusal(`has map(), filter(), all() or exists() nested more than ${most} deep`);
-}
-
-function children(node: ASTNode): readonly ASTNode[] {
-  switch (node.op) {
-    case "value":
-    case "id":
-      return [];
-    case ".":
-    case ".?":
-      return [node.args[0]];
-    case "call":
-      return node.args[1];
-    case "rcall":
-      return [node.args[1], ...node.args[2]];
-    case "map":
-      return node.args.flat();
-    case "!_":
-    case "-_":
-      return [node.args];
-    default:
-      return node.args;
-  }
-}
 
 const CONTAINERS = new Set(["list", "map", "optional"]);
 const NUMBERS = new Set(["int", "uint", "double"]);
 const isDyn = (type: StaticType) => type.kind === "dyn";
 const isNumber = (type: StaticType) => NUMBERS.has(type.type);
+
+/**
+ * Fits the library's type check of one node to JSON: ints and doubles mix, and numbers, null and
+ * objects of different shapes may stand in one place.
+ */
+export function adaptCheck(node: ASTNode): void {
+  const { meta } = annotations(node);
+  annotations(node).setMeta("check", simplified(CHECKS[node.op]?.(meta.check) ?? meta.check));
+  if (node.op === "call" && node.args[0] === "has" && meta.macro) {
+    annotations(node).setMeta("macro", { args: node.args[1], typeCheck: checkHas });
+  }
+  if (meta.alternate) {
+    const loop = annotations(meta.alternate);
+    loop.setMeta("check", simplified(loop.meta.check));
+  }
+}
 
 /**
  * Containers in containers become containers of anything: JSON seldom has one shape, and the
@@ -165,7 +85,17 @@ const checkChoice =
       return original(checker, node, names);
     }
     checker.check(node.args[0], names);
+    if (isNumber(left) && isNumber(right)) return checker.getType("double");
     return checker.getType(left.kind === right.kind && left.valueType ? left.kind : "dyn");
+  };
+
+const checkList =
+  (original: Check): Check =>
+  (checker, node, names) => {
+    const type = original(checker, node, names);
+    const items = children(node).map((item) => checker.check(item, names));
+    const mixed = type.valueType?.kind === "dyn" && items.every(isNumber);
+    return mixed ? checker.getType("list<double>") : type;
   };
 
 const checkObject =
@@ -203,6 +133,7 @@ const CHECKS: { readonly [op: string]: (original: Check) => Check } = {
   "!=": checkEquality,
   in: checkMembership,
   "?:": checkChoice,
+  list: checkList,
   map: checkObject,
   rcall: checkMethod,
 };
