@@ -28,19 +28,24 @@ export interface Divergence {
 }
 
 /**
- * Runs a log from its first record and compares each outcome with what was recorded. With `onOther` the
+ * Runs a log from its first record, or `from` a later point, and compares each outcome with what was recorded. With `onOther` the
  * history is tried on another definition: only what is handled, and where it leads, is compared.
  */
 export class Replay {
   readonly #address: { tenant: string; id: string };
   readonly #machine: CompiledMachine;
   readonly #onOther: boolean;
-  #actor: Actor | null = null;
+  #actor: Actor | null;
 
-  constructor(address: { tenant: string; id: string }, machine: CompiledMachine, onOther: boolean) {
+  constructor(
+    address: { tenant: string; id: string },
+    machine: CompiledMachine,
+    { onOther = false, from = null }: { onOther?: boolean; from?: Actor | null } = {},
+  ) {
     this.#address = address;
     this.#machine = machine;
     this.#onOther = onOther;
+    this.#actor = from;
   }
 
   get actor(): Actor | null {
@@ -86,7 +91,8 @@ export class Replay {
       stateValue,
       decisions: decisions as JsonValue,
       emitted,
-      result,
+      // Of control records the result says what the call answered, not what the record decided.
+      result: decisions === null ? null : result,
       fingerprint,
       error: error as JsonValue,
     };

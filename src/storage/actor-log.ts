@@ -62,3 +62,20 @@ export function readRows(db: Db, range: RowRange): RecordRow[] {
 export function keysAfter(db: Db, seq: number): { seq: number; key: string }[] {
   return db.all("SELECT seq, key FROM log WHERE seq > ? AND key IS NOT NULL", seq);
 }
+
+/** A record's state value (as JSON text) and what brought it. */
+export interface StateRow {
+  seq: number;
+  at: number;
+  kind: string;
+  type: string | null;
+  state: string;
+}
+
+export function stateRows(db: Db, after: number): Generator<StateRow> {
+  return db.each(
+    `SELECT seq, at, kind, body ->> '$.type' AS type, body -> '$.stateValue' AS state
+       FROM log WHERE seq > ? ORDER BY seq`,
+    after,
+  );
+}

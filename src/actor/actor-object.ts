@@ -1,0 +1,120 @@
+import { DurableObject } from "cloudflare:workers";
+import { PerdureError } from "../base/errors.ts";
+import type { Env } from "../env.ts";
+import { Db } from "../storage/db.ts";
+import type { Meter } from "../storage/db.ts";
+import { AlarmClock } from "./alarm-clock.ts";
+import { advanceClock } from "./clock.ts";
+import { control, setRefs } from "./control.ts";
+import { erase } from "./erase.ts";
+import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
+import { replayLog } from "./replay.ts";
+import { Resident } from "./resident.ts";
+import type * as Rpc from "./rpc.ts";
+import { DueRunner } from "./run-due.ts";
+import { listSchedules, schedule, unschedule } from "./schedule.ts";
+import { send, sendBatch } from "./send.ts";
+import { spawn } from "./spawn.ts";
+
+/** The durable shell of one actor. It only wires: each verb has a file of its own. */
+export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
+  readonly #resident: Resident;
+  readonly #due: DueRunner;
+  readonly #storage: DurableObjectStorage;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const db = new Db(ctx.storage);
+    this.#storage = ctx.storage;
+    this.#resident = new Resident(db, env, new AlarmClock(ctx.storage, db.meter));
+    this.#due = new DueRunner(this.#resident);
+  }
+
+  /** Rows and alarms since this object woke, for tests that count. */
+  get meter(): Meter {
+    return this.#resident.db.meter;
+  }
+
+  override async alarm(): Promise<void> {
+    const empty = await this.#due.run();
+    if (empty) await this.#storage.deleteAll();
+  }
+
+  spawn(command: Rpc.SpawnCommand): Promise<Rpc.Reply> {
+    return expected(spawn(this.#resident, command));
+  }
+
+  send(command: Rpc.SendCommand): Promise<Rpc.Reply> {
+    return expected(send(this.#resident, command));
+  }
+
+  batch(command: Rpc.BatchCommand): Promise<Rpc.Reply> {
+    return expected(sendBatch(this.#resident, command));
+  }
+
+  read(query: Parameters<Rpc.ActorRpc["read"]>[0]): Promise<Rpc.Reply> {
+    return expected(read(this.#resident, query));
+  }
+
+  log(query: Rpc.LogQuery): Promise<Rpc.Reply> {
+    return expected(log(this.#resident, query));
+  }
+
+  timeline(query: Parameters<Rpc.ActorRpc["timeline"]>[0]): Promise<Rpc.Reply> {
+    return expected(timeline(this.#resident, query));
+  }
+
+  wait(query: Rpc.WaitQuery): Promise<Rpc.Reply> {
+    return expected(wait(this.#resident, query));
+  }
+
+  schedule(command: Rpc.ScheduleCommand): Promise<Rpc.Reply> {
+    return expected(schedule(this.#resident, command));
+  }
+
+  schedules(query: Rpc.Address): Promise<Rpc.Reply> {
+    return expected(listSchedules(this.#resident, query));
+  }
+
+  unschedule(command: Parameters<Rpc.ActorRpc["unschedule"]>[0]): Promise<Rpc.Reply> {
+    return expected(unschedule(this.#resident, command));
+  }
+
+  control(command: Rpc.ControlCommand): Promise<Rpc.Reply> {
+    return expected(control(this.#resident, command));
+  }
+
+  setRefs(command: Parameters<Rpc.ActorRpc["setRefs"]>[0]): Promise<Rpc.Reply> {
+    return expected(setRefs(this.#resident, command));
+  }
+
+  erase(command: Parameters<Rpc.ActorRpc["erase"]>[0]): Promise<Rpc.Reply> {
+    return expected(erase(this.#resident, command));
+  }
+
+  replay(query: Parameters<Rpc.ActorRpc["replay"]>[0]): Promise<Rpc.Reply> {
+    return expected(replayLog(this.#resident, query));
+  }
+
+  exportHead(query: Rpc.Address): Promise<Rpc.Reply> {
+    return expected(exportHead(this.#resident, query));
+  }
+
+  exportLog(query: Parameters<Rpc.ActorRpc["exportLog"]>[0]): Promise<Rpc.Reply> {
+    return expected(exportLog(this.#resident, query));
+  }
+
+  advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {
+    return expected(advanceClock(this.#resident, command));
+  }
+}
+
+/** An expected refusal crosses as data; anything else is a fault of ours and stays an exception. */
+async function expected(reply: Promise<Rpc.Reply>): Promise<Rpc.Reply> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (error instanceof PerdureError) return { ok: false, failure: error.failure };
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Meter } from "../storage/db.ts";
+
+/** What an alarm clock needs of a Durable Object's storage. */
+interface AlarmStorage {
+  getAlarm(): Promise<number | null>;
+  setAlarm(at: number): Promise<void>;
+}
+
+/**
+ * The object's one alarm, at the earliest time anything is due. Each setting is a billed row, so it is
+ * only ever moved to an earlier time: an alarm that comes too early finds nothing due and is set again.
+ */
+export class AlarmClock {
+  readonly #storage: AlarmStorage;
+  readonly #meter: Meter;
+  #at: number | null = null;
+
+  constructor(storage: AlarmStorage, meter: Meter) {
+    this.#storage = storage;
+    this.#meter = meter;
+  }
+
+  /** Learns what the platform holds, once per wake. */
+  async load(): Promise<void> {
+    const at = await this.#storage.getAlarm();
+    // A call that came in between may have set an earlier one.
+    if (at !== null && (this.#at === null || at < this.#at)) this.#at = at;
+  }
+
+  /** The alarm went off: the platform holds none now. */
+  wentOff(): void {
+    this.#at = null;
+  }
+
+  /**
+   * An alarm at `dueAt` or earlier. Called in the turn of the commit that made it necessary, so both are
+   * one transaction, and the answer waits for both.
+   */
+  ensure(dueAt: number | null): void {
+    if (dueAt === null || (this.#at !== null && this.#at <= dueAt)) return;
+    this.#at = dueAt;
+    this.#meter.alarmsSet += 1;
+    void this.#storage.setAlarm(Math.max(dueAt, 1));
+  }
+}

@@ -1,0 +1,33 @@
+import { LIMITS } from "../base/limits.ts";
+import { actorView } from "../lifecycle/view.ts";
+import { refuseStatus } from "./guards.ts";
+import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import type { Resident } from "./resident.ts";
+import type { Address, Reply } from "./rpc.ts";
+import { Work } from "./work.ts";
+
+/** The development clock: moves one actor's time on and fires what becomes due, each timer at its own due time. */
+export async function advanceClock(
+  resident: Resident,
+  command: Address & { ms: number; principal: string },
+): Promise<Reply> {
+  const { id, ms, principal } = command;
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const refusal = refuseStatus(actor, ["active", "paused"]);
+  if (refusal) return refusal;
+  const work = new Work(actor);
+  const now = work.now(Date.now());
+  const origin = { key: null, request: null, by: null, principal };
+  const outcome = work.try({ kind: "clock_advanced", ms }, now, origin);
+  if (!outcome.ok) return refuseFault(outcome.fault);
+  work.take(outcome);
+  if (!work.fireDue(now + ms, LIMITS.timersPerAdvance, (dueAt) => dueAt)) {
+    return refuse(
+      "limit_exceeded",
+      `More than ${LIMITS.timersPerAdvance} timers would fire (limit timersPerAdvance); advance in smaller steps. Nothing was changed.`,
+    );
+  }
+  resident.commit(work.actor, work.records);
+  return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+}

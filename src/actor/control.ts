@@ -1,0 +1,88 @@
+import type { Input } from "../lifecycle/input.ts";
+import type { ActorStatus, LogRecord } from "../lifecycle/types.ts";
+import { actorView } from "../lifecycle/view.ts";
+import { refuseSeq, refuseStatus } from "./guards.ts";
+import { repeat } from "./repeat.ts";
+import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import type { Resident } from "./resident.ts";
+import type { Address, ControlCommand, Reply } from "./rpc.ts";
+import { Work } from "./work.ts";
+
+/** From which status an action leads away, and at which it has nothing to do. */
+const ACTIONS = {
+  pause: { kind: "paused", from: ["active", "stranded"], at: "paused" },
+  resume: { kind: "resumed", from: ["paused"], at: "active" },
+  terminate: { kind: "terminated", from: ["active", "paused", "stranded"], at: "terminated" },
+} as const satisfies Record<string, { kind: string; from: readonly ActorStatus[]; at: ActorStatus }>;
+
+/** Pause, resume, terminate, retry. Where there is nothing to do, nothing is recorded and the actor is answered. */
+export async function control(resident: Resident, command: ControlCommand): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(command.id);
+  const first = repeat(resident, actor, command.keyed);
+  if (first) return first;
+
+  const work = new Work(actor);
+  const now = work.now(Date.now());
+  work.fireDue(now);
+  const refusal = refuseSeq(work.actor, command.keyed.ifMatch) ?? act(work, command, now);
+  if (work.changed) resident.commit(work.actor, work.records);
+  if (refusal) return refusal;
+  const { envelope } = work.actor;
+  return answer(200, actorView(work.actor, work.now(Date.now())), envelope.seq);
+}
+
+function act(work: Work, command: ControlCommand, now: number): (Reply & { ok: false }) | null {
+  const { action, reason, item } = command;
+  const { status } = work.actor.envelope;
+  let input: Input;
+  if (action === "retry") {
+    const refusal = refuseStatus(work.actor, ["active"]);
+    if (refusal) return refusal;
+    const items = work.actor.envelope.parked
+      .map(({ timer }) => timer.id)
+      .filter((id) => item === null || id === item);
+    if (items.length === 0) {
+      const what = item === null ? "Nothing" : `No item '${item}'`;
+      return refuse("nothing_to_retry", `${what} is parked in the actor '${command.id}'.`);
+    }
+    input = { kind: "retried", items };
+  } else {
+    const { kind, from, at } = ACTIONS[action];
+    if (status === at) return null;
+    const refusal = refuseStatus(work.actor, from);
+    if (refusal) return refusal;
+    input = { kind, reason };
+  }
+  const { key, request, by, principal } = command.keyed;
+  const outcome = work.try(input, now, { key, request, by, principal });
+  if (!outcome.ok) return refuseFault(outcome.fault);
+  work.take(outcome);
+  const record = outcome.record as LogRecord;
+  // What was kept back while paused, or is tried again, is due.
+  work.fireDue(now);
+  record.result = { actorSeq: work.actor.envelope.seq };
+  return null;
+}
+
+export async function setRefs(
+  resident: Resident,
+  command: Address & {
+    refs: { [name: string]: string | null };
+    ifMatch: number | null;
+    principal: string;
+  },
+): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(command.id);
+  const refusal = refuseSeq(actor, command.ifMatch);
+  if (refusal) return refusal;
+  const work = new Work(actor);
+  const { refs, principal } = command;
+  const origin = { key: null, request: null, by: null, principal };
+  const outcome = work.try({ kind: "refs_changed", refs }, work.now(Date.now()), origin);
+  if (!outcome.ok) return refuseFault(outcome.fault);
+  work.take(outcome);
+  resident.commit(work.actor, work.records);
+  return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+}

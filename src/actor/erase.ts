@@ -1,0 +1,43 @@
+import { LIMITS } from "../base/limits.ts";
+import { sha256Hex } from "../base/sha256.ts";
+import { readRow } from "../storage/actor-log.ts";
+import { actorTables, createTombstoneTable, dropActorTables } from "../storage/actor-schema.ts";
+import { insertTombstone, pruneTombstones } from "../storage/tombstones.ts";
+import { refuseSeq } from "./guards.ts";
+import { answer, noSuchActor } from "./replies.ts";
+import type { Resident } from "./resident.ts";
+import type { Address, Reply } from "./rpc.ts";
+
+/** Erases an actor; what stays for a while is the hash of the key that spawned it. */
+export async function erase(
+  resident: Resident,
+  { id, ifMatch }: Address & { ifMatch: number | null },
+): Promise<Reply> {
+  if ((await resident.load()) === null) return noSuchActor(id);
+  const key = readRow(resident.db, 1)?.key ?? null;
+  const keyHash = key === null ? null : await sha256Hex(key);
+  const actor = resident.actor;
+  if (actor === null) return noSuchActor(id);
+  const refusal = refuseSeq(actor, ifMatch);
+  if (refusal) return refusal;
+  const { db, alarm } = resident;
+  const now = Date.now();
+  db.transaction(() => {
+    dropActorTables(db);
+    createTombstoneTable(db);
+    if (keyHash !== null) insertTombstone(db, keyHash, now);
+  });
+  alarm.ensure(now + LIMITS.tombstoneMs + 1);
+  resident.forget();
+  return answer(204, null, actor.envelope.seq);
+}
+
+/** What an alarm does in an object without an actor: forgets old tombstones. True when nothing is left at all. */
+export function forgetTombstones(resident: Resident): boolean {
+  const { db, alarm } = resident;
+  if (!actorTables(db).tombstone) return true;
+  const oldest = pruneTombstones(db, Date.now() - LIMITS.tombstoneMs);
+  if (oldest === null) return true;
+  alarm.ensure(oldest + LIMITS.tombstoneMs + 1);
+  return false;
+}

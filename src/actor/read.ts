@@ -1,0 +1,139 @@
+import { LIMITS } from "../base/limits.ts";
+import { isoTime } from "../base/time.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { recordView } from "../lifecycle/record.ts";
+import { actorView } from "../lifecycle/view.ts";
+import { readRows, stateRows } from "../storage/actor-log.ts";
+import type { RecordRow, StateRow } from "../storage/actor-log.ts";
+import { actorAt } from "./repeat.ts";
+import { answer, noSuchActor, refuse } from "./replies.ts";
+import { recordOf } from "./resident.ts";
+import type { Resident } from "./resident.ts";
+import type { Address, LogQuery, Reply, WaitQuery } from "./rpc.ts";
+
+/** The actor now, or as it was after a record. */
+export async function read(
+  resident: Resident,
+  { id, at }: Address & { at: number | null },
+): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const { envelope } = actor;
+  if (at === null) {
+    const now = Date.now() + envelope.clockOffsetMs;
+    return answer(200, actorView(actor, now), envelope.seq);
+  }
+  if (at < 1 || at > envelope.seq) {
+    const detail = `The actor '${id}' has records 1 to ${envelope.seq}; there is no ${at}.`;
+    return refuse("record_not_found", detail);
+  }
+  const then = actorAt(resident, actor, at);
+  return answer(200, actorView(then, then.envelope.at), at);
+}
+
+export async function log(resident: Resident, query: LogQuery): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(query.id);
+  const { after, limit, kind } = query;
+  const through = actor.envelope.seq;
+  const rows = readRows(resident.db, { after, through, kind, limit: limit + 1, chars: LIMITS.pageBytes });
+  return answer(200, page(rows, limit, through, (row) => recordView(recordOf(row))), through);
+}
+
+export async function exportHead(resident: Resident, { id }: Address): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const { envelope, machine } = actor;
+  const { definitionId, definitionHash } = envelope;
+  const definition = { id: definitionId, hash: definitionHash, definition: machine.definition };
+  const body = { envelope: envelope as unknown as JsonObject, definitions: [definition] };
+  return answer(200, body, envelope.seq);
+}
+
+export async function exportLog(
+  resident: Resident,
+  { id, after, through }: Address & { after: number; through: number },
+): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const limit = LIMITS.pageMost;
+  const rows = readRows(resident.db, {
+    after,
+    through,
+    kind: null,
+    limit: limit + 1,
+    chars: LIMITS.pageBytes,
+  });
+  const body = page(rows, limit, through, (row) => recordOf(row) as unknown as JsonObject);
+  return answer(200, body, through);
+}
+
+/** A page is full by its items or by its size; `nextAfter` says where the next one begins. */
+function page(
+  rows: RecordRow[],
+  limit: number,
+  through: number,
+  show: (row: RecordRow) => JsonObject,
+): JsonObject {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1)?.seq ?? through;
+  const more = rows.length > limit || last < through;
+  return { items: items.map(show), nextAfter: more && items.length > 0 ? last : null };
+}
+
+interface Stay {
+  /** JSON of the state value. */
+  state: string;
+  entered: StateRow;
+  left: StateRow | null;
+}
+
+function stayView({ state, entered, left }: Stay): JsonObject {
+  return {
+    state: JSON.parse(state) as JsonValue,
+    enteredAt: isoTime(entered.at),
+    enteredSeq: entered.seq,
+    leftAt: left && isoTime(left.at),
+    leftSeq: left && left.seq,
+    durationMs: left && left.at - entered.at,
+    by: entered.type ?? entered.kind,
+  };
+}
+
+/** The states it stood in, one after the other; the present one has no end yet. */
+export async function timeline(
+  resident: Resident,
+  { id, after, limit }: Address & { after: number; limit: number },
+): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const stays: Stay[] = [];
+  let nextAfter: number | null = null;
+  for (const row of stateRows(resident.db, after)) {
+    const last = stays.at(-1);
+    if (last?.state === row.state) continue;
+    if (last) last.left = row;
+    if (stays.length === limit) {
+      nextAfter = row.seq - 1;
+      break;
+    }
+    stays.push({ state: row.state, entered: row, left: null });
+  }
+  const items = stays.map(stayView);
+  return answer(200, { items, nextAfter }, actor.envelope.seq);
+}
+
+export async function wait(resident: Resident, query: WaitQuery): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(query.id);
+  if (resident.waiters.full) {
+    const detail = `${LIMITS.waitersPerActor} callers wait on this actor already (limit waitersPerActor).`;
+    return refuse("rate_limited", detail);
+  }
+  const reason = await resident.waiters.until(actor, query.until, query.timeoutMs);
+  const present = resident.actor;
+  if (present === null) return noSuchActor(query.id);
+  const { envelope } = present;
+  const view = actorView(present, Date.now() + envelope.clockOffsetMs);
+  return answer(200, { matched: reason === "matched", reason, actor: view }, envelope.seq);
+}

@@ -1,0 +1,73 @@
+import { canonicalJson } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { Replay } from "../lifecycle/replay.ts";
+import type { Divergence } from "../lifecycle/replay.ts";
+import type { Actor } from "../lifecycle/actor.ts";
+import type { Envelope } from "../lifecycle/types.ts";
+import { resolveMachine } from "../registry/definition-cache.ts";
+import { readRows } from "../storage/actor-log.ts";
+import { answer, noSuchActor, refuse } from "./replies.ts";
+import { recordOf } from "./resident.ts";
+import type { Resident } from "./resident.ts";
+import type { Address, Reply } from "./rpc.ts";
+
+/** Records replayed before other calls get their turn. */
+const CHUNK = 200;
+
+/** Lives the whole log again and compares; with another definition, asks whether this history would have run on it. */
+export async function replayLog(
+  resident: Resident,
+  query: Address & { definitionId: string | null },
+): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(query.id);
+  let { machine } = actor;
+  const onOther = query.definitionId !== null && query.definitionId !== actor.envelope.definitionId;
+  if (onOther) {
+    const registry = resident.env.REGISTRY.getByName(query.tenant);
+    const other = await resolveMachine(registry, query.definitionId as string);
+    if (other === null) {
+      const detail = `There is no definition '${query.definitionId}'; deploy it first.`;
+      return refuse("definition_not_found", detail);
+    }
+    machine = other.machine;
+  }
+  const replay = new Replay(actor.envelope, machine, { onOther });
+  const divergence =
+    (await runAll(resident, replay, actor.envelope.seq)) ??
+    (onOther ? null : compareEnds(actor, replay.actor as Actor));
+  const body = divergence
+    ? { identical: false, firstDivergence: divergence as unknown as JsonObject }
+    : { identical: true };
+  return answer(200, body, actor.envelope.seq);
+}
+
+async function runAll(
+  resident: Resident,
+  replay: Replay,
+  through: number,
+): Promise<Divergence | null> {
+  for (let after = 0; after < through; ) {
+    const rows = readRows(resident.db, { after, through, kind: null, limit: CHUNK, chars: 4_000_000 });
+    // The actor was erased meanwhile: what is left to compare is nothing.
+    if (rows.length === 0) return null;
+    const divergence = replay.run(rows.map(recordOf));
+    if (divergence) return divergence;
+    after = rows.at(-1)!.seq;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  return null;
+}
+
+function compareEnds(actor: Actor, replayed: Actor): Divergence | null {
+  const expected = comparable(actor.envelope);
+  const actual = comparable(replayed.envelope);
+  if (canonicalJson(expected) === canonicalJson(actual)) return null;
+  return { seq: actor.envelope.seq, expected, actual };
+}
+
+/** All of the snapshot but the versions that wrote it. */
+function comparable(envelope: Envelope): JsonValue {
+  const { engine: _engine, implementations: _implementations, ...rest } = envelope;
+  return rest as unknown as JsonObject;
+}

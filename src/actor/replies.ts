@@ -1,0 +1,29 @@
+import type { ErrorCode, Failure } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
+import type { Fault } from "../machine/evaluation.ts";
+import type { Reply } from "./rpc.ts";
+
+export function answer(status: number, body: JsonValue, seq: number, replayed = false): Reply {
+  return replayed ? { ok: true, status, body, seq, replayed } : { ok: true, status, body, seq };
+}
+
+export function refuse(
+  code: ErrorCode,
+  detail: string,
+  more: Omit<Failure, "code" | "detail"> = {},
+): Reply & { ok: false } {
+  return { ok: false, failure: { code, detail, ...more } };
+}
+
+/** A step that failed with a caller to tell: nothing was recorded. */
+export function refuseFault(fault: Fault, extra: Failure["extra"] = {}): Reply & { ok: false } {
+  const { code, message, pointer } = fault;
+  return refuse(code, message, {
+    ...(pointer === undefined ? {} : { errors: [{ pointer, code, message }] }),
+    extra,
+  });
+}
+
+export function noSuchActor(id: string): Reply & { ok: false } {
+  return refuse("actor_not_found", `There is no actor '${id}'; spawn it with POST /v1/actors.`);
+}

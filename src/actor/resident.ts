@@ -1,0 +1,138 @@
+import { LIMITS } from "../base/limits.ts";
+import type { Env } from "../env.ts";
+import type { Actor } from "../lifecycle/actor.ts";
+import { wake } from "../lifecycle/actor.ts";
+import { decodeEnvelope, encodeEnvelope } from "../lifecycle/envelope.ts";
+import { decodeRecord, encodeBody } from "../lifecycle/record.ts";
+import { nextDueAt } from "../lifecycle/timers.ts";
+import type { Envelope, LogRecord, RecordKind } from "../lifecycle/types.ts";
+import { getMachine } from "../registry/definition-cache.ts";
+import { appendRow } from "../storage/actor-log.ts";
+import type { RecordRow } from "../storage/actor-log.ts";
+import { actorTables, createActorTables, createSealTables } from "../storage/actor-schema.ts";
+import {
+  insertActor,
+  insertCheckpoint,
+  readActor,
+  updateActor,
+} from "../storage/actor-snapshot.ts";
+import type { Db } from "../storage/db.ts";
+import type { AlarmClock } from "./alarm-clock.ts";
+import { KeyIndex } from "./key-index.ts";
+import { Waiters } from "./waiters.ts";
+
+/**
+ * An actor while its object is awake.
+ *
+ * R1  What is in memory is what was committed: it changes after a transaction, never before.
+ * R2  One commit holds records, snapshot, keys and timers, and the alarm of the same turn.
+ * R3  Whatever must be awaited is awaited in `load`; from there to `commit` a caller does not await.
+ */
+export class Resident {
+  readonly db: Db;
+  readonly env: Env;
+  readonly alarm: AlarmClock;
+  readonly waiters = new Waiters();
+  #loading: Promise<void> | null = null;
+  #actor: Actor | null = null;
+  #keys: KeyIndex;
+
+  constructor(db: Db, env: Env, alarm: AlarmClock) {
+    this.db = db;
+    this.env = env;
+    this.alarm = alarm;
+    this.#keys = new KeyIndex(db, 0, true);
+  }
+
+  get actor(): Actor | null {
+    return this.#actor;
+  }
+
+  get keys(): KeyIndex {
+    return this.#keys;
+  }
+
+  /** Reads the actor once per wake; a failure (a definition that cannot be had) is tried again by the next call. */
+  async load(): Promise<Actor | null> {
+    this.#loading ??= this.#read().catch((error: unknown) => {
+      this.#loading = null;
+      throw error;
+    });
+    await this.#loading;
+    return this.#actor;
+  }
+
+  async #read(): Promise<void> {
+    if (!actorTables(this.db).actor) return;
+    const stored = readActor(this.db);
+    if (stored === null) return;
+    const envelope = decodeEnvelope(stored.snapshot);
+    const registry = this.env.REGISTRY.getByName(envelope.tenant);
+    const machine = await getMachine(
+      registry,
+      envelope.definitionHash,
+      envelope.definitionId,
+    );
+    await this.alarm.load();
+    this.#actor = wake(envelope, machine);
+    this.#keys = new KeyIndex(this.db, stored.sealed, false);
+    // The truth is in the timers; an alarm that got lost is set again by whatever wakes the actor.
+    this.alarm.ensure(alarmTime(envelope));
+  }
+
+  /** Writes an actor and the records that led to it, everything or nothing; the alarm follows its timers unless told otherwise. */
+  commit(
+    actor: Actor,
+    records: readonly LogRecord[],
+    alarmAt: number | null = alarmTime(actor.envelope),
+  ): void {
+    const { envelope } = actor;
+    const snapshot = encodeEnvelope(envelope);
+    const keys = records.flatMap(({ key, seq }) =>
+      key === null || seq === 1 ? [] : [[key, seq] as const],
+    );
+    const sealing = envelope.seq - this.#keys.sealed >= LIMITS.recordsPerSeal;
+    this.db.transaction(() => {
+      if (this.#actor === null) {
+        createActorTables(this.db);
+        insertActor(this.db, snapshot);
+      }
+      for (const record of records) appendRow(this.db, rowOf(record));
+      if (sealing) {
+        createSealTables(this.db);
+        this.#keys.seal(keys);
+        insertCheckpoint(this.db, envelope.seq, snapshot);
+      }
+      if (this.#actor !== null) {
+        updateActor(this.db, snapshot, sealing ? envelope.seq : this.#keys.sealed);
+      }
+    });
+    this.alarm.ensure(alarmAt);
+    this.#actor = actor;
+    if (sealing) this.#keys.sealedThrough(envelope.seq);
+    else this.#keys.add(keys);
+    this.waiters.notify(actor);
+  }
+
+  /** After the actor was erased. */
+  forget(): void {
+    this.#actor = null;
+    this.#keys = new KeyIndex(this.db, 0, true);
+    this.waiters.notify(null);
+  }
+}
+
+/** When the object must be woken by the server's clock, or null. While paused, due times are only kept. */
+export function alarmTime(envelope: Envelope): number | null {
+  const dueAt = nextDueAt(envelope);
+  return envelope.status === "active" && dueAt !== null ? dueAt - envelope.clockOffsetMs : null;
+}
+
+export function rowOf(record: LogRecord): RecordRow {
+  const { seq, at, kind, key, request } = record;
+  return { seq, at, kind, key, request, body: encodeBody(record) };
+}
+
+export function recordOf(row: RecordRow): LogRecord {
+  return decodeRecord({ ...row, kind: row.kind as RecordKind }, row.body);
+}

@@ -1,0 +1,57 @@
+import { forgetTombstones } from "./erase.ts";
+import type { Resident } from "./resident.ts";
+import { alarmTime } from "./resident.ts";
+import { Work } from "./work.ts";
+
+/** ms until the rest of a full batch is fired: a machine whose timers fire at once in a circle must not spin. */
+const BATCH_PAUSE_MS = 1_000;
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MOST_MS = 60_000;
+
+/**
+ * What the alarm does. It never throws for work that could not be done (the platform would drop the alarm
+ * after six tries) and may come early, late, twice, or without reason: the due times in storage are the truth.
+ */
+export class DueRunner {
+  readonly #resident: Resident;
+  #failures = 0;
+
+  constructor(resident: Resident) {
+    this.#resident = resident;
+  }
+
+  /** True when the object holds nothing any more. */
+  async run(): Promise<boolean> {
+    const { alarm } = this.#resident;
+    alarm.wentOff();
+    try {
+      const empty = await this.#fire();
+      this.#failures = 0;
+      return empty;
+    } catch (error) {
+      console.error("An alarm could not do its work and will try again:", describe(error));
+      const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
+      this.#failures += 1;
+      alarm.ensure(Date.now() + delay);
+      return false;
+    }
+  }
+
+  async #fire(): Promise<boolean> {
+    const { alarm } = this.#resident;
+    const actor = await this.#resident.load();
+    if (actor === null) return forgetTombstones(this.#resident);
+    const work = new Work(actor);
+    const all = work.fireDue(work.now(Date.now()));
+    const { envelope } = work.actor;
+    if (work.changed) {
+      const alarmAt = all ? alarmTime(envelope) : Date.now() + BATCH_PAUSE_MS;
+      this.#resident.commit(work.actor, work.records, alarmAt);
+    } else if (all) alarm.ensure(alarmTime(envelope));
+    return false;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,72 @@
+import { LIMITS } from "../base/limits.ts";
+import { scheduleViews } from "../lifecycle/view.ts";
+import { refuseSeq, refuseStatus } from "./guards.ts";
+import { repeat, scheduledAnswer } from "./repeat.ts";
+import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import type { Resident } from "./resident.ts";
+import type { Address, Reply, ScheduleCommand } from "./rpc.ts";
+import { Work } from "./work.ts";
+
+/** An event for later. One that is due at once is fired by the alarm, after the answer. */
+export async function schedule(resident: Resident, command: ScheduleCommand): Promise<Reply> {
+  const { id, keyed, type, payload } = command;
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const first = repeat(resident, actor, keyed);
+  if (first) return first;
+
+  const work = new Work(actor);
+  const now = work.now(Date.now());
+  work.fireDue(now);
+  const dueAt = command.at ?? now + (command.delayMs as number);
+  let refusal = refuseStatus(work.actor, ["active", "paused"]) ?? refuseSeq(work.actor, keyed.ifMatch);
+  if (dueAt - now > LIMITS.delayMs) {
+    refusal ??= refuse(
+      "limit_exceeded",
+      `The event would be due in ${dueAt - now} ms; the limit delayMs is ${LIMITS.delayMs}.`,
+    );
+  }
+  if (!refusal) {
+    const { key, request, by, principal } = keyed;
+    const origin = { key, request, by, principal };
+    const outcome = work.try({ kind: "scheduled", type, payload, dueAt }, now, origin);
+    if (outcome.ok) work.take(outcome);
+    else refusal = refuseFault(outcome.fault);
+  }
+  if (work.changed) resident.commit(work.actor, work.records);
+  if (refusal) return refusal;
+  const record = work.records.at(-1)!;
+  return answer(201, scheduledAnswer(record), record.seq);
+}
+
+export async function listSchedules(resident: Resident, { id }: Address): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  return answer(200, { items: scheduleViews(actor.envelope) }, actor.envelope.seq);
+}
+
+export async function unschedule(
+  resident: Resident,
+  command: Address & { timerId: string; principal: string },
+): Promise<Reply> {
+  const { id, timerId, principal } = command;
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const work = new Work(actor);
+  const now = work.now(Date.now());
+  work.fireDue(now);
+  const { timers } = work.actor.envelope;
+  const found = timers.some((timer) => timer.kind === "schedule" && timer.id === timerId);
+  if (found) {
+    const origin = { key: null, request: null, by: null, principal };
+    const outcome = work.try({ kind: "unscheduled", timerId }, now, origin);
+    if (!outcome.ok) return refuseFault(outcome.fault);
+    work.take(outcome);
+  }
+  if (work.changed) resident.commit(work.actor, work.records);
+  if (found) return answer(204, null, work.actor.envelope.seq);
+  return refuse(
+    "timer_not_found",
+    `The actor '${id}' has no scheduled event '${timerId}'; it fired, or was taken back.`,
+  );
+}

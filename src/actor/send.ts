@@ -1,0 +1,128 @@
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Actor } from "../lifecycle/actor.ts";
+import { eventAnswer } from "../lifecycle/record.ts";
+import type { LogRecord } from "../lifecycle/types.ts";
+import { actorView } from "../lifecycle/view.ts";
+import { refuseSeq, refuseStatus } from "./guards.ts";
+import { repeat } from "./repeat.ts";
+import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import type { Resident } from "./resident.ts";
+import type { BatchCommand, Keyed, Reply, SendCommand } from "./rpc.ts";
+import { Work } from "./work.ts";
+
+interface EventToSend {
+  keyed: Keyed;
+  type: string;
+  payload: JsonObject | null;
+}
+
+/** One event, one transaction. Timers that were due before it fire first, and stay fired if it is refused. */
+export async function send(resident: Resident, command: SendCommand): Promise<Reply> {
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(command.id);
+  const first = repeat(resident, actor, command.keyed);
+  if (first) return command.representation ? represented(first, actor) : first;
+
+  const work = new Work(actor);
+  const now = work.now(Date.now());
+  work.fireDue(now);
+  const refusal =
+    refuseStatus(work.actor) ?? refuseSeq(work.actor, command.keyed.ifMatch) ?? apply(work, command, command.strict, now);
+  if (work.changed) resident.commit(work.actor, work.records);
+  if (refusal) return refusal;
+  const record = work.records.at(-1) as LogRecord;
+  const reply = answer(200, eventAnswer(command.id, record), record.seq);
+  return command.representation ? represented(reply, work.actor) : reply;
+}
+
+/** Several events in order, one transaction: all that are taken, or none. Ends early when the actor has ended. */
+export async function sendBatch(resident: Resident, command: BatchCommand): Promise<Reply> {
+  const { id, events, ifMatch, strict } = command;
+  const actor = await resident.load();
+  if (actor === null) return noSuchActor(id);
+  const due = new Work(actor);
+  const now = due.now(Date.now());
+  const results: JsonValue[] = [];
+  const taken = new Map<string, LogRecord>();
+  let repeats = 0;
+  let work: Work | null = null;
+  let refusal: (Reply & { ok: false }) | null = null;
+  for (const [index, event] of events.entries()) {
+    const first = repeat(resident, actor, event.keyed) ?? repeatWithin(id, taken, event.keyed);
+    if (first) {
+      if (!first.ok) refusal = atIndex(first, index);
+      else {
+        repeats += 1;
+        results.push(first.body);
+        if ((first.body as { done?: boolean }).done) break;
+      }
+    } else {
+      if (work === null) {
+        due.fireDue(now);
+        refusal = refuseSeq(due.actor, ifMatch);
+        work = new Work(due.actor);
+      }
+      const status = work.actor.envelope.status;
+      // Ended by an event of this batch: the rest is not sent. Ended or paused before it: a refusal.
+      if (status !== "active" && taken.size > 0) break;
+      refusal ??= refuseStatus(work.actor) ?? apply(work, event, strict, now);
+      if (refusal) refusal = atIndex(refusal, index);
+      else {
+        const record = work.records.at(-1) as LogRecord;
+        taken.set(event.keyed.key, record);
+        results.push(eventAnswer(id, record));
+      }
+    }
+    if (refusal) break;
+  }
+  const records = [...due.records, ...(refusal === null && work ? work.records : [])];
+  const end = refusal === null && work ? work.actor : due.actor;
+  if (records.length > 0) resident.commit(end, records);
+  if (refusal) return refusal;
+  return answer(200, { results }, end.envelope.seq, repeats === results.length);
+}
+
+/** Null when the event was taken; else why not, and the work is as it was. */
+function apply(
+  work: Work,
+  { keyed, type, payload }: EventToSend,
+  strict: boolean,
+  now: number,
+): (Reply & { ok: false }) | null {
+  const { key, request, by, principal } = keyed;
+  const outcome = work.try({ kind: "event", type, payload }, now, { key, request, by, principal });
+  if (!outcome.ok) return refuseFault(outcome.fault);
+  const { handled, reason, result } = outcome.record;
+  if (strict && !handled) {
+    return refuse(
+      "event_not_accepted",
+      `The actor does not handle '${type}' now (${reason}); nothing was recorded.`,
+      { extra: { reason, nextEvents: result?.["nextEvents"] as JsonValue } },
+    );
+  }
+  work.take(outcome);
+  return null;
+}
+
+function repeatWithin(id: string, taken: Map<string, LogRecord>, keyed: Keyed): Reply | null {
+  const record = taken.get(keyed.key);
+  if (record === undefined) return null;
+  if (record.request === keyed.request) return answer(200, eventAnswer(id, record), record.seq, true);
+  return refuse(
+    "idempotency_key_reused",
+    "Two different events of the batch carry one idempotencyKey; give each its own.",
+  );
+}
+
+function atIndex(refusal: Reply & { ok: false }, index: number): Reply & { ok: false } {
+  const { failure } = refusal;
+  const detail = `Event ${index} of the batch: ${failure.detail} Nothing of the batch was recorded.`;
+  return { ok: false, failure: { ...failure, detail, extra: { ...failure.extra, index } } };
+}
+
+/** Adds the actor as it is now, as `Prefer: return=representation` asks. */
+function represented(reply: Reply, actor: Actor): Reply {
+  if (!reply.ok) return reply;
+  const body = { ...(reply.body as JsonObject), actor: actorView(actor, actor.envelope.at) };
+  return { ...reply, body, seq: actor.envelope.seq };
+}
