@@ -109,7 +109,10 @@ export interface LogRecord {
   decisions: JsonObject | null;
   emitted: JsonObject[];
   error: JsonObject | null;
+  /** Of the history after it. */
   fingerprint: string;
+  /** The timer that fired, for kind `timer`. */
+  timer: { id: string; dueAt: string } | null;
 }
 
 /** One stay in one state. */
@@ -136,8 +139,8 @@ export interface WaitAnswer<Context = JsonObject> {
 export type WaitCondition = { state: string } | { tag: string } | { done: true } | { seq: number };
 
 export interface ScheduledEvent {
-  id: string;
-  event: string;
+  timerId: string;
+  type: string;
   payload: JsonObject | null;
   dueAt: string;
 }

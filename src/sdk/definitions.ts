@@ -15,16 +15,17 @@ export interface DefinitionSummary {
   parentId: string | null;
   /** ISO 8601. */
   deployedAt: string;
+  inForceAt: string;
 }
 
 export interface Definition extends DefinitionSummary {
+  /** What is allowed and doubtful, such as a waiting state without any timeout. */
+  warnings: Problem[];
   /** The machine config as deployed. */
   definition: JsonObject;
 }
 
 export interface Deployed extends DefinitionSummary {
-  inForceAt: string;
-  /** What is allowed and doubtful, such as a waiting state without any timeout. */
   warnings: Problem[];
   /** Whether the very same definition was there already. */
   idempotent: boolean;
@@ -101,7 +102,7 @@ export interface DefinitionsApi {
     options?: CallOptions,
   ): Promise<ScenarioReport>;
   getDefinition(id: string, options?: CallOptions): Promise<Definition>;
-  /** All definitions, page by page; `limit` is the size of a page. */
+  /** All definitions, newest first, page by page; `limit` is the size of a page. */
   listDefinitions(
     options?: CallOptions & { limit?: number | undefined },
   ): AsyncIterable<DefinitionSummary>;

@@ -9,17 +9,20 @@ export type Scope = "read" | "write" | "deploy" | "admin";
 
 export interface ApiKey {
   id: string;
+  tenant: string;
   label: string;
   scopes: Scope[];
-  tenant: string;
+  /** ISO 8601, like the three below. */
   createdAt: string;
+  rotatedAt: string | null;
   expiresAt: string | null;
+  revokedAt: string | null;
 }
 
 /** A key as it is answered once. A replay of the answer says `secretShown` instead of the key. */
 export interface CreatedKey extends ApiKey {
   key?: string;
-  secretShown?: true;
+  secretShown?: boolean;
 }
 
 export interface KeysApi {
@@ -34,7 +37,7 @@ export interface KeysApi {
     },
     options?: KeyedOptions,
   ): Promise<Replayable<CreatedKey>>;
-  /** All keys of the tenant, without their secrets, page by page. */
+  /** All keys of the tenant, revoked ones too, without their secrets, page by page. */
   list(options?: CallOptions & { limit?: number | undefined }): AsyncIterable<ApiKey>;
   revoke(keyId: string, options?: CallOptions): Promise<void>;
   /** Gives a key another secret. */

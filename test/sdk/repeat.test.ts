@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createClient, PerdureError } from "../../src/sdk/index.ts";
 import {
@@ -32,6 +33,13 @@ async function failureOf(promise: Promise<unknown>): Promise<PerdureError> {
   expect(error).toBeInstanceOf(PerdureError);
   return error as PerdureError;
 }
+
+const answering = async (_: string, { method }: { method: string }) => {
+  if (method === "GET") throw new Error("no network");
+  return { status: 200, headers: { get: () => null }, text: async () => "{}" };
+};
+
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout");
 
 describe("a keyed call is repeated with the same key and the same body", () => {
   it.each<[string, Act]>([
@@ -193,6 +201,19 @@ describe("the caller's signal", () => {
     expect((await failureOf(client.health())).code).toBe("timeout");
     const signal = AbortSignal.timeout(10);
     expect((await failureOf(client.health({ signal }))).code).toBe("aborted");
+  });
+});
+
+describe("a call that has ended", () => {
+  it("leaves no timer and no listener behind, whether it succeeded or failed", async () => {
+    const { signal } = new AbortController();
+    const before = timers().length;
+    const options = { baseUrl: "http://127.0.0.1:1", apiKey: "dev", retry: fast };
+    const client = createClient({ ...options, fetch: answering });
+    await client.sendEvent("a", "PAY", {}, { signal });
+    await failureOf(client.getActor("a", { signal }));
+    expect(timers()).toHaveLength(before);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 });
 
