@@ -97,7 +97,7 @@ const join: Implementation = (run, node, [list, separator = ""]) => {
   return list.join(separator);
 };
 
-const ASCII_ONLY = /^[\x00-\x7f]*$/;
+const ASCII_ONLY = /^\p{ASCII}*$/u;
 
 /** Letters beyond ASCII stay as they are; to spare them costs sixteen times as much. */
 const recase =
