@@ -2,14 +2,15 @@
 // already there (20 or newer); what it installs brings its own.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const lock = `${root}package-lock.json`;
+const modules = `${root}node_modules`;
 /** npm writes it as the last act of an install; an interrupted one leaves none. */
-const installed = `${root}node_modules/.package-lock.json`;
-const stamp = `${root}node_modules/.perdure-setup`;
+const installed = `${modules}/.package-lock.json`;
+const stamp = `${modules}/.perdure-setup`;
 
 const wanted = createHash("sha256").update(readFileSync(lock)).digest("hex");
 
@@ -26,6 +27,11 @@ function isCurrent() {
 }
 
 function install() {
+  // npm empties the folder before it installs, also one that another project shares by a link.
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    console.error("node_modules is a link and not up to date: run npm ci where it points to.");
+    process.exit(1);
+  }
   console.error("Installing dependencies (once) …");
   const npm = process.env.npm_execpath;
   const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];

@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** One request as a stranger with curl would make it. */
+export async function call(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  key = "dev",
+): Promise<Answer> {
+  const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
+  if (method === "POST") headers["Idempotency-Key"] = randomUUID();
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+}
+
+/** Waits for its own sake: up to two events, and a timer. */
+export const DOOR = {
+  id: "door",
+  initial: "closed",
+  states: {
+    closed: { on: { OPEN: "open" } },
+    open: { on: { CLOSE: "closed" }, after: { 700: "closed" } },
+  },
+};
+
+export async function spawnDoor(url: string, id: string, key = "dev"): Promise<void> {
+  await call(url, "PUT", "/v1/definitions", { id: "door-v1", definition: DOOR }, key);
+  const { status, body } = await call(
+    url,
+    "POST",
+    "/v1/actors",
+    { definitionId: "door-v1", id },
+    key,
+  );
+  if (status !== 201) throw new Error(`spawn answered ${status}: ${JSON.stringify(body)}`);
+}
