@@ -12,6 +12,8 @@ export interface Principal {
   scopes: readonly Scope[];
   /** Whether it may act on keys of other tenants. */
   bootstrap: boolean;
+  /** ms since 1970; null when it does not expire. */
+  expiresAt: number | null;
 }
 
 export interface DeployCommand {
@@ -72,6 +74,11 @@ export interface RegistryRpc {
   rotateKey(command: { id: string } & CollectionKey): Promise<RegistryReply>;
   /** The principal of a key whose secret hashes to `secretHash`, or null. Constant-time comparison. */
   authenticate(query: { keyId: string; secretHash: string }): Promise<Principal | null>;
+
+  /** Of the default tenant's registry: notes a tenant, before its first key is made. */
+  noteTenant(name: string): Promise<void>;
+  /** Of the default tenant's registry: a key that names an unknown tenant wakes no object of that name. */
+  knowsTenant(name: string): Promise<boolean>;
 }
 
 export type { Problem };

@@ -1,0 +1,73 @@
+import type { Failure } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import { Lru } from "../base/lru.ts";
+import { compileDefinition } from "../machine/compile.ts";
+import type { CompiledMachine } from "../machine/compile.ts";
+import type { RegistryRpc, ResolvedDefinition } from "./rpc.ts";
+
+/** A definition that an actor stands on, ready to run. */
+export interface AcquiredMachine extends Omit<ResolvedDefinition, "json"> {
+  machine: CompiledMachine;
+}
+
+type Acquired = { ok: true; acquired: AcquiredMachine } | { ok: false; failure: Failure };
+
+// Shared by everything in the isolate, whatever its tenant: the same content is the same machine.
+const machines = new Lru<CompiledMachine>({
+  count: LIMITS.machinesCached,
+  weight: LIMITS.machineBytesCached,
+});
+
+/** Used definitions by tenant and id. True for ever: a used definition is neither replaced nor retired. */
+const used = new Lru<Omit<ResolvedDefinition, "json">>({ count: LIMITS.definitionIdsCached });
+
+function compile(hash: string, json: string): CompiledMachine {
+  const present = machines.get(hash);
+  if (present) return present;
+  const machine = compileDefinition(JSON.parse(json) as JsonObject);
+  machines.set(hash, machine, json.length);
+  return machine;
+}
+
+/** The machine of content `hash`; asks the registry only when this isolate has not seen it. `id` is for the error. */
+export async function getMachine(
+  registry: RegistryRpc,
+  hash: string,
+  id: string,
+): Promise<CompiledMachine> {
+  const present = machines.get(hash);
+  if (present) return present;
+  const json = await registry.definitionByHash(hash);
+  if (json === null) throw new Error(`The body ${hash} of definition ${id} is missing`);
+  return compile(hash, json);
+}
+
+/** The machine for a new actor, by a definition's id or a family; marks the definition as used. */
+export async function acquireMachine(
+  registry: RegistryRpc,
+  tenant: string,
+  name: string,
+): Promise<Acquired> {
+  const known = used.get(`${tenant}/${name}`);
+  const machine = known && machines.get(known.hash);
+  if (known && machine) return { ok: true, acquired: { ...known, machine } };
+
+  const reply = await registry.acquire(name);
+  if (!reply.ok) return reply;
+  const { json, ...definition } = reply.definition;
+  // A family leads to another definition after the next deploy, so only ids are remembered.
+  if (definition.id === name) used.set(`${tenant}/${name}`, definition);
+  return { ok: true, acquired: { ...definition, machine: compile(definition.hash, json) } };
+}
+
+/** The machine of a definition that nobody has to stand on, retired ones included; null when there is none. */
+export async function resolveMachine(
+  registry: RegistryRpc,
+  id: string,
+): Promise<AcquiredMachine | null> {
+  const resolved = await registry.resolve(id);
+  if (!resolved) return null;
+  const { json, ...definition } = resolved;
+  return { ...definition, machine: compile(definition.hash, json) };
+}

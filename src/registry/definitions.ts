@@ -1,0 +1,98 @@
+import { decodeCursor, encodeCursor } from "../base/cursor.ts";
+import type { Failure } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isoTime } from "../base/time.ts";
+import type { Db } from "../storage/db.ts";
+import {
+  findBody,
+  findDefinition,
+  markDefinition,
+  newestRoot,
+  pageOfDefinitions,
+} from "../storage/registry-definitions.ts";
+import type { DefinitionRow } from "../storage/registry-definitions.ts";
+import { CURSOR_INVALID, answer, notFound, refuse } from "./replies.ts";
+import type { RegistryReply, ResolvedDefinition } from "./rpc.ts";
+
+const LIST = "definitions";
+
+function summary(row: DefinitionRow): JsonObject {
+  return {
+    id: row.id,
+    family: row.family,
+    hash: row.hash,
+    parentId: row.parent_id,
+    deployedAt: isoTime(row.deployed_at),
+    inForceAt: isoTime(row.deployed_at),
+  };
+}
+
+export function listDefinitions(
+  db: Db | null,
+  query: { limit: number; cursor: string | null },
+  now: number,
+): RegistryReply {
+  const before =
+    query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(LIST, query.cursor);
+  if (before === null) return CURSOR_INVALID;
+  const rows = db ? pageOfDefinitions(db, before, query.limit + 1) : [];
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  return answer(200, {
+    items: page.map(summary),
+    nextCursor: rows.length > page.length && last ? encodeCursor(LIST, last.position) : null,
+    asOf: isoTime(now),
+  });
+}
+
+export function getDefinition(db: Db | null, id: string): RegistryReply {
+  const row = db && findDefinition(db, id);
+  if (!db || !row || row.state === "retired") return notFound("definition_not_found", id);
+  const definition = JSON.parse(bodyOf(db, row)) as JsonValue;
+  return answer(200, { ...summary(row), warnings: JSON.parse(row.warnings), definition });
+}
+
+/** The row and its body stay, so that old logs can be read and the name is not given again. */
+export function retireDefinition(db: Db | null, id: string): RegistryReply {
+  const row = db && findDefinition(db, id);
+  if (!db || !row || row.state === "retired") return notFound("definition_not_found", id);
+  if (row.state === "used") {
+    return refuse(
+      "definition_in_use",
+      `An actor was spawned on ${id}. A definition that was ever used cannot be retired yet, even when its actors are gone.`,
+    );
+  }
+  markDefinition(db, id, "retired");
+  return answer(204, null);
+}
+
+/** What an actor will stand on for ever: a definition, or the newest root of a family. */
+export function acquire(
+  db: Db | null,
+  name: string,
+): { ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure } {
+  const named = db && findDefinition(db, name);
+  const row = named && named.state !== "retired" ? named : db && newestRoot(db, name);
+  if (!db || !row) return notFound("definition_not_found", name) as { ok: false; failure: Failure };
+  if (row.state === "unused") markDefinition(db, row.id, "used");
+  return { ok: true, definition: resolved(db, row) };
+}
+
+export function resolve(db: Db | null, id: string): ResolvedDefinition | null {
+  const row = db && findDefinition(db, id);
+  return db && row ? resolved(db, row) : null;
+}
+
+export function definitionByHash(db: Db | null, hash: string): string | null {
+  return db && findBody(db, hash);
+}
+
+function resolved(db: Db, row: DefinitionRow): ResolvedDefinition {
+  return { id: row.id, family: row.family, hash: row.hash, json: bodyOf(db, row) };
+}
+
+function bodyOf(db: Db, row: DefinitionRow): string {
+  const json = findBody(db, row.hash);
+  if (json === null) throw new Error(`The body ${row.hash} of definition ${row.id} is missing`);
+  return json;
+}

@@ -1,0 +1,203 @@
+import type { Problem } from "../base/errors.ts";
+import { canonicalJson } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import { sha256Hex } from "../base/sha256.ts";
+import { isoTime } from "../base/time.ts";
+import { codeOf } from "../fingerprint/kernel.ts";
+import { checkDefinition } from "../machine/check.ts";
+import { diffDefinitions } from "../machine/diff.ts";
+import type { CheckReport } from "../machine/types.ts";
+import type { Db } from "../storage/db.ts";
+import {
+  countDefinitions,
+  dropOrphanBody,
+  familiesOfChildren,
+  findBody,
+  findDefinition,
+  ownCode,
+  ownerOfCode,
+  putBody,
+  putDefinition,
+} from "../storage/registry-definitions.ts";
+import type { DefinitionRow } from "../storage/registry-definitions.ts";
+import { answer, notFound, refuse, tooMany } from "./replies.ts";
+import type { DeployCommand, RegistryReply } from "./rpc.ts";
+
+const encoder = new TextEncoder();
+
+interface Incoming extends DeployCommand {
+  json: string;
+  hash: string;
+}
+
+/**
+ * Stores a definition under an id that is free, or answers why not. `open` gives the database with
+ * its tables; it is called only when something will be written.
+ */
+export async function deploy(
+  stored: Db | null,
+  open: () => Db,
+  command: DeployCommand,
+  now: number,
+): Promise<RegistryReply> {
+  const json = canonicalJson(command.definition);
+  const bytes = encoder.encode(json).byteLength;
+  if (bytes > LIMITS.definitionBytes) {
+    return refuse(
+      "limit_exceeded",
+      `A definition has at most ${LIMITS.definitionBytes} bytes of canonical JSON; this one has ${bytes}.`,
+      { extra: { limit: "definitionBytes", most: LIMITS.definitionBytes } },
+    );
+  }
+  const incoming = { ...command, json, hash: await sha256Hex(json) };
+  // Nothing is awaited from here on: what is read stays true until it is written.
+  const present = stored && findDefinition(stored, incoming.id);
+  if (stored && present) {
+    const verdict = meet(stored, present, incoming);
+    if (verdict !== "replace") return verdict;
+  }
+  const report = checkDefinition(incoming.definition);
+  if (report.errors.length > 0 || report.family === null) return invalid(report.errors);
+  const family = report.family;
+  const refusal = checkLineage(stored, incoming, family, present !== null);
+  if (refusal) return refusal;
+  const collisions = stored ? findCollisions(stored, family, report) : [];
+  if (collisions.length > 0) return invalid(collisions);
+
+  const db = open();
+  const warnings = report.warnings.slice(0, LIMITS.problemsPerAnswer);
+  if (incoming.parentId !== null) warnings.push(LINEAGE_ONLY);
+  db.transaction(() => {
+    putBody(db, incoming.hash, json);
+    putDefinition(db, {
+      id: incoming.id,
+      family,
+      hash: incoming.hash,
+      parent_id: incoming.parentId,
+      deployed_at: now,
+      warnings: JSON.stringify(warnings),
+    });
+    if (present) dropOrphanBody(db, present.hash);
+    for (const type of sendable(report)) ownCode(db, family, codeOf(type), type);
+  });
+  const row = findDefinition(db, incoming.id) as DefinitionRow;
+  return present ? deployed(row, 200, { replaced: true }) : deployed(row, 201, {});
+}
+
+const LINEAGE_ONLY: Problem = {
+  pointer: "/parentId",
+  code: "lineage_only",
+  message:
+    "parentId records where this definition comes from; without historyPath no actor of the parent moves to it.",
+};
+
+function deployed(row: DefinitionRow, status: number, more: JsonObject): RegistryReply {
+  return answer(status, {
+    id: row.id,
+    family: row.family,
+    hash: row.hash,
+    parentId: row.parent_id,
+    deployedAt: isoTime(row.deployed_at),
+    inForceAt: isoTime(row.deployed_at),
+    warnings: JSON.parse(row.warnings) as JsonValue,
+    rule: null,
+    idempotent: false,
+    ...more,
+  });
+}
+
+/** What a deploy says where its id is taken. */
+function meet(db: Db, present: DefinitionRow, incoming: Incoming): RegistryReply | "replace" {
+  if (present.state === "retired") {
+    return refuse(
+      "definition_exists",
+      `${incoming.id} was retired, and the name of a retired definition is never used again. Choose another id.`,
+    );
+  }
+  const sameBody = present.hash === incoming.hash;
+  const sameParent = present.parent_id === incoming.parentId;
+  if (sameBody && sameParent) return deployed(present, 200, { idempotent: true });
+  if (incoming.replaceable && present.state === "unused") return "replace";
+
+  const differs: { [part: string]: JsonValue } = {};
+  if (!sameParent) {
+    differs["parentId"] = { deployed: present.parent_id, sent: incoming.parentId };
+  }
+  if (!sameBody) {
+    const before = JSON.parse(findBody(db, present.hash) ?? "{}") as JsonObject;
+    differs["definition"] = diffDefinitions(before, incoming.definition) as unknown as JsonObject;
+  }
+  const what = Object.keys(differs).join(" and ");
+  return refuse(
+    "definition_exists",
+    `${incoming.id} is deployed with another ${what}. A definition never changes: deploy this one under a new id, with parentId "${incoming.id}" if it follows from it.`,
+    { extra: { differs } },
+  );
+}
+
+function checkLineage(
+  db: Db | null,
+  { id, parentId }: Incoming,
+  family: string,
+  replaces: boolean,
+): RegistryReply | null {
+  if (db && replaces) {
+    const other = familiesOfChildren(db, id).find((child) => child !== family);
+    if (other !== undefined) return mismatch(`Definitions that descend from ${id}`, other, family);
+  } else if (db && countDefinitions(db) >= LIMITS.definitionsPerTenant) {
+    return tooMany(
+      "definitionsPerTenant",
+      `A tenant has at most ${LIMITS.definitionsPerTenant} definitions, retired ones included.`,
+    );
+  }
+  if (parentId === null) return null;
+  const parent = db && findDefinition(db, parentId);
+  if (!db || !parent || parent.state === "retired") return notFound("parent_not_found", parentId);
+  if (parent.family !== family) return mismatch(`The parent ${parentId}`, parent.family, family);
+  // Only a replaced definition can already have descendants.
+  for (let ancestor: DefinitionRow | null = parent; ancestor; ) {
+    if (ancestor.id === id) {
+      return refuse("parent_not_found", `${parentId} itself descends from ${id}.`);
+    }
+    ancestor = ancestor.parent_id === null ? null : findDefinition(db, ancestor.parent_id);
+  }
+  return null;
+}
+
+function mismatch(who: string, family: string, sent: string): RegistryReply {
+  return refuse(
+    "family_mismatch",
+    `${who} and this definition are of two families, "${family}" and "${sent}". The family is the machine's own id and stays the same from version to version.`,
+  );
+}
+
+/** Event types that a history can hold; a wildcard is none. */
+function sendable(report: CheckReport): string[] {
+  return report.events.filter((type) => type !== "*" && !type.endsWith(".*"));
+}
+
+/** Event types whose code another type of the family has: a packed history could not tell them apart. */
+function findCollisions(db: Db, family: string, report: CheckReport): Problem[] {
+  const problems: Problem[] = [];
+  for (const type of sendable(report)) {
+    const owner = ownerOfCode(db, family, codeOf(type));
+    if (owner === null || owner === type) continue;
+    problems.push({
+      pointer: "",
+      code: "event_code_collision",
+      message: `The event types "${type}" and "${owner}" of the family "${family}" have the same 32-bit code. Rename "${type}".`,
+    });
+  }
+  return problems;
+}
+
+function invalid(problems: readonly Problem[]): RegistryReply {
+  const errors = problems.slice(0, LIMITS.problemsPerAnswer);
+  const omitted = problems.length - errors.length;
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  return refuse("definition_invalid", `The definition has ${count}; nothing was stored.`, {
+    errors,
+    ...(omitted > 0 ? { extra: { omitted } } : {}),
+  });
+}
