@@ -1,0 +1,259 @@
+import * as z from "zod";
+import type { SpawnCommand } from "../actor/rpc.ts";
+import { LIMITS } from "../base/limits.ts";
+import { sha256Hex } from "../base/sha256.ts";
+import { actorPath, addressOf, callActor, keyedOf, respondActor } from "./actor-call.ts";
+import { respond } from "./answer.ts";
+import { exportActor } from "./export.ts";
+import { route } from "./route.ts";
+import { anyObject, anything, count, flag, list, object, oneOf, ref, text } from "./schemas/json-schema.ts";
+import {
+  actorId,
+  by,
+  id,
+  integerText,
+  jsonObject,
+  jsonValue,
+} from "./schemas/inputs.ts";
+
+const tag = "Actors";
+
+const refName = z.string().min(1).max(LIMITS.refNameChars);
+const refValue = z.string().min(1).max(LIMITS.refValueChars);
+
+const spawnBody = z.strictObject({
+  definitionId: id.meta({ description: "A definition, or a family: then its newest root." }),
+  id: actorId.optional(),
+  input: jsonValue.optional(),
+  context: jsonObject.optional(),
+  refs: z.record(refName, refValue).optional(),
+  snapshot: jsonObject.optional(),
+  by: by.optional(),
+});
+
+const actor = { description: "The actor.", schema: ref("Actor"), headers: ["ETag" as const] };
+
+/** The id of an actor whose spawn names none: a repeat with the same key finds the same actor. */
+async function derivedId(tenant: string, key: string): Promise<string> {
+  return `a_${(await sha256Hex(`${tenant}\n${key}`)).slice(0, 32)}`;
+}
+
+export const actorRoutes = [
+  route({
+    method: "post",
+    path: "/v1/actors",
+    tag,
+    name: "spawn",
+    summary: "Spawn an actor",
+    scope: "write",
+    body: spawnBody,
+    keyed: "header",
+    answers: {
+      201: {
+        description: "Spawned, or a repeat of what was.",
+        schema: ref("Actor"),
+        headers: ["ETag", "Location", "Idempotent-Replayed"],
+      },
+    },
+    refusals: [
+      "actor_deleted",
+      "actor_exists",
+      "definition_not_found",
+      "expression_failed",
+      "limit_exceeded",
+      "snapshot_invalid",
+    ],
+    async handle(call) {
+      const { principal, body } = call;
+      const keyed = await keyedOf(call);
+      const spawned = body.id ?? (await derivedId(principal.tenant, keyed.key));
+      const command: SpawnCommand = {
+        tenant: principal.tenant,
+        id: spawned,
+        keyed,
+        definitionId: body.definitionId,
+        ...(body.input === undefined ? {} : { input: body.input }),
+        ...(body.context === undefined ? {} : { context: body.context }),
+        ...(body.refs === undefined ? {} : { refs: body.refs }),
+        ...(body.snapshot === undefined ? {} : { snapshot: body.snapshot }),
+      };
+      const reply = await callActor({ ...call, params: { id: spawned } }, true, (object) =>
+        object.spawn(command),
+      );
+      return respondActor(call, reply, { Location: `/v1/actors/${spawned}` });
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/actors/{id}",
+    tag,
+    name: "getActor",
+    summary: "An actor as it is, or as it was",
+    scope: "read",
+    params: actorPath,
+    query: z.object({
+      at: integerText(1, Number.MAX_SAFE_INTEGER)
+        .optional()
+        .meta({ description: "A record's seq: the actor as it was after it." }),
+    }),
+    answers: { 200: actor },
+    refusals: ["actor_not_found", "record_not_found", "not_yet"],
+    async handle(call) {
+      const at = call.query.at ?? null;
+      const reply = await callActor(call, true, (object, address) =>
+        object.read({ ...address, at }),
+      );
+      // The past has no ETag: If-Match is about the present.
+      return at === null ? respondActor(call, reply) : respond(call.context, reply);
+    },
+  }),
+
+  route({
+    method: "patch",
+    path: "/v1/actors/{id}",
+    tag,
+    name: "setRefs",
+    summary: "Set or remove an actor's external references",
+    scope: "write",
+    params: actorPath,
+    body: z.strictObject({ refs: z.record(refName, refValue.nullable()) }),
+    ifMatch: true,
+    answers: { 200: actor },
+    refusals: ["actor_not_found", "limit_exceeded", "not_yet", "seq_mismatch"],
+    async handle(call) {
+      const { body, ifMatch, principal } = call;
+      const reply = await callActor(call, false, (object, address) =>
+        object.setRefs({ ...address, refs: body.refs, ifMatch, principal: principal.keyId }),
+      );
+      return respondActor(call, reply);
+    },
+  }),
+
+  route({
+    method: "delete",
+    path: "/v1/actors/{id}",
+    tag,
+    name: "deleteActor",
+    summary: "Erase an actor with all that there is about it",
+    scope: "write",
+    params: actorPath,
+    ifMatch: true,
+    answers: { 204: { description: "Erased." } },
+    refusals: ["actor_not_found", "not_yet", "seq_mismatch"],
+    async handle(call) {
+      const { ifMatch } = call;
+      const reply = await callActor(call, false, (object, address) =>
+        object.erase({ ...address, ifMatch }),
+      );
+      return respond(call.context, reply);
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/actors/{id}/wait",
+    tag,
+    name: "wait",
+    summary: "Wait until an actor is where you want it",
+    scope: "read",
+    params: actorPath,
+    query: z
+      .object({
+        state: z.string().min(1).optional().meta({ description: "A state's path." }),
+        tag: z.string().min(1).optional(),
+        done: z.literal("true").optional(),
+        seq: integerText(1, Number.MAX_SAFE_INTEGER).optional(),
+        timeoutMs: integerText(0, LIMITS.waitMs)
+          .optional()
+          .meta({ description: `${LIMITS.waitMs} when left out.` }),
+      })
+      .refine(
+        ({ state, tag: wanted, done, seq }) =>
+          [state, wanted, done, seq].filter((until) => until !== undefined).length === 1,
+        "needs exactly one of state, tag, done=true and seq",
+      ),
+    answers: {
+      200: {
+        description: "Whether it got there.",
+        schema: object({
+          matched: flag,
+          reason: oneOf("matched", "timeout", "finished"),
+          actor: ref("Actor"),
+        }),
+      },
+    },
+    refusals: ["actor_not_found", "not_yet", "rate_limited"],
+    async handle(call) {
+      const { state, tag: wanted, done, seq, timeoutMs } = call.query;
+      const end = Date.now() + (timeoutMs ?? LIMITS.waitMs);
+      const until =
+        state !== undefined
+          ? { state }
+          : wanted !== undefined
+            ? { tag: wanted }
+            : done !== undefined
+              ? { done: true as const }
+              : { seq: seq ?? 0 };
+      const reply = await callActor(call, true, (object, address) =>
+        object.wait({ ...address, until, timeoutMs: Math.max(0, end - Date.now()) }),
+      );
+      return respond(call.context, reply);
+    },
+  }),
+
+  route({
+    method: "post",
+    path: "/v1/actors/{id}/replay",
+    tag,
+    name: "replay",
+    summary: "Run an actor's log again and compare",
+    scope: "read",
+    params: actorPath,
+    body: z.strictObject({
+      definitionId: id
+        .optional()
+        .meta({ description: "Another definition: would this history have run on it?" }),
+    }),
+    bodyOptional: true,
+    answers: {
+      200: {
+        description: "Whether the log gives the same again.",
+        schema: object({
+          identical: flag,
+          "firstDivergence?": object({ seq: count, expected: anything, actual: anything }),
+        }),
+      },
+    },
+    refusals: ["actor_not_found", "definition_not_found", "not_yet"],
+    async handle(call) {
+      const definitionId = call.body.definitionId ?? null;
+      const reply = await callActor(call, true, (object, address) =>
+        object.replay({ ...address, definitionId }),
+      );
+      return respond(call.context, reply);
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/actors/{id}/export",
+    tag,
+    name: "exportActor",
+    summary: "All that there is about an actor, in the public formats",
+    scope: "read",
+    params: actorPath,
+    answers: {
+      200: {
+        description: "Snapshot envelope, definitions, and log.",
+        schema: object({
+          envelope: anyObject,
+          definitions: list(object({ id: text, hash: text, definition: anyObject })),
+          log: list(anyObject),
+        }),
+      },
+    },
+    refusals: ["actor_not_found", "not_yet"],
+    handle: (call) => exportActor(call.context, call.env, addressOf(call)),
+  }),
+];

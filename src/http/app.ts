@@ -1,0 +1,41 @@
+import { Hono } from "hono";
+import { actorRoutes } from "./actors.ts";
+import type { AppEnv } from "./app-env.ts";
+import { controlRoutes } from "./controls.ts";
+import { cors } from "./cors.ts";
+import { definitionRoutes } from "./definitions.ts";
+import { eventRoutes } from "./events.ts";
+import { keyRoutes } from "./keys.ts";
+import { missing } from "./missing.ts";
+import { laterRoutes } from "./not-yet.ts";
+import { problemOfError } from "./problem.ts";
+import { requestId } from "./request-id.ts";
+import { mount } from "./route.ts";
+import type { Route } from "./route.ts";
+import { scheduleRoutes } from "./schedules.ts";
+import { serviceRoutes } from "./service.ts";
+
+const declared: readonly Route[] = [
+  ...definitionRoutes,
+  ...actorRoutes,
+  ...eventRoutes,
+  ...scheduleRoutes,
+  ...controlRoutes,
+  ...keyRoutes,
+];
+
+/** Every route of the OpenAPI document. */
+export const routes: readonly Route[] = [...declared, ...serviceRoutes(declared)];
+
+/** The HTTP side of the Worker. */
+export function createApp(extra: readonly Route[] = []): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  // Fixed paths such as /v1/actors/count come before the patterns that would take them for an id.
+  const all = [...extra, ...laterRoutes, ...routes];
+  app.use(requestId());
+  app.use(cors());
+  app.onError(problemOfError);
+  app.notFound(missing(all));
+  for (const one of all) mount(app, one);
+  return app;
+}

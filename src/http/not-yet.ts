@@ -1,0 +1,76 @@
+import { PerdureError } from "../base/errors.ts";
+import type { Scope } from "../registry/rpc.ts";
+import { route } from "./route.ts";
+import type { Method, Route } from "./route.ts";
+
+const DIRECTORY = "Lists, counts and bulk spawns of actors are not built yet; read actors by id.";
+const MIGRATIONS = "Migrations are not built yet; actors stay on the definition they were spawned on.";
+const RESCUE = "Rescue is not built yet; a parked step can be run again with POST …/retry.";
+const STREAM = "Streams are not built yet; GET …/wait holds a request open until a state is reached.";
+const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
+const BULK = "Bulk operations are not built yet; call each actor.";
+const SCHEDULES = "Recurring schedules are not built yet; POST …/schedule sends one event later.";
+const WEBHOOKS = "Webhooks are not built yet; GET …/events reads what happened.";
+const METRICS = "Metrics are not built yet; GET /v1/health says whether the service answers.";
+const DOCS = "The documentation page is not built yet; GET /openapi.json describes the API.";
+
+/** What the published API promises for later: methods, path, and what to do until then. */
+const LATER: readonly [methods: string, path: string, sentence: string][] = [
+  ["post", "/v1/definitions/preview", MIGRATIONS],
+  ["get", "/v1/definitions/{id}/stats", DIRECTORY],
+  ["get post", "/v1/migrations", MIGRATIONS],
+  ["post", "/v1/migrations/preview", MIGRATIONS],
+  ["get patch", "/v1/migrations/{ruleId}", MIGRATIONS],
+  ["get", "/v1/migrations/{ruleId}/items", MIGRATIONS],
+  ["post", "/v1/migrations/{ruleId}/{action}", MIGRATIONS],
+  ["get", "/v1/actors", DIRECTORY],
+  ["get", "/v1/actors/count", DIRECTORY],
+  ["post", "/v1/actors/bulk", DIRECTORY],
+  ["get", "/v1/actors/{id}/decisions", MIGRATIONS],
+  ["post", "/v1/actors/{id}/rollback", MIGRATIONS],
+  ["post", "/v1/actors/{id}/rescue", RESCUE],
+  ["get", "/v1/actors/{id}/stream", STREAM],
+  ["post", "/v1/actors/{id}/stream-token", STREAM],
+  ["get", "/v1/tasks", TASKS],
+  ["get patch", "/v1/tasks/{taskId}", TASKS],
+  ["post", "/v1/tasks/{taskId}/{action}", TASKS],
+  ["get", "/v1/queues", TASKS],
+  ["post", "/v1/queues/{queue}/claim", TASKS],
+  ["post", "/v1/bulk", BULK],
+  ["get", "/v1/bulk/{id}", BULK],
+  ["get", "/v1/bulk/{id}/items", BULK],
+  ["post", "/v1/bulk/{id}/cancel", BULK],
+  ["get post", "/v1/schedules", SCHEDULES],
+  ["get delete", "/v1/schedules/{id}", SCHEDULES],
+  ["post", "/v1/schedules/{id}/{action}", SCHEDULES],
+  ["get", "/v1/schedules/{id}/runs", SCHEDULES],
+  ["get post", "/v1/webhooks", WEBHOOKS],
+  ["get patch delete", "/v1/webhooks/{id}", WEBHOOKS],
+  ["post", "/v1/webhooks/{id}/ping", WEBHOOKS],
+  ["get", "/v1/webhooks/{id}/deliveries", WEBHOOKS],
+  ["post", "/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver", WEBHOOKS],
+  ["get", "/v1/metrics", METRICS],
+  ["get", "/docs", DOCS],
+];
+
+function scopeOf(method: string, path: string): Scope | null {
+  if (!path.startsWith("/v1/")) return null;
+  return method === "get" ? "read" : "write";
+}
+
+/** Routes that answer 501 to whoever could use them. They are not in the OpenAPI document. */
+export const laterRoutes: readonly Route[] = LATER.flatMap(([methods, path, sentence]) =>
+  methods.split(" ").map((method) =>
+    route({
+      method: method as Method,
+      path,
+      tag: "Later",
+      name: `${method} ${path}`,
+      summary: sentence,
+      scope: scopeOf(method, path),
+      answers: {},
+      refusals: ["not_yet"],
+      handle: () => Promise.reject(new PerdureError("not_yet", sentence)),
+    }),
+  ),
+);

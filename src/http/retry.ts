@@ -1,0 +1,72 @@
+import { PerdureError } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { Objects } from "../env.ts";
+
+/** What the platform writes on an error that a call to an object threw; none of it is typed. */
+interface PlatformError {
+  retryable?: unknown;
+  durableObjectReset?: unknown;
+  overloaded?: unknown;
+  /** Thrown by the object's own code, which may carry members of any name. */
+  remote?: unknown;
+  message?: unknown;
+}
+
+/** `lost`: the object went away under the call. `overloaded`: it has more to do than it can. `bug`: its code threw. */
+export type CallFailure = "lost" | "overloaded" | "bug";
+
+// For runtimes that throw these without the properties.
+const LOST =
+  /reset because its code was updated|instance is no longer active|caused object to be reset|Network connection lost/;
+const OVERLOADED = /object is overloaded|too much load on Durable Objects/;
+
+export function classifyCallFailure(error: unknown): CallFailure {
+  if (typeof error !== "object" || error === null) return "bug";
+  const { retryable, durableObjectReset, overloaded, remote, message } = error as PlatformError;
+  if (remote === true) return "bug";
+  const text = typeof message === "string" ? message : "";
+  if (overloaded === true || OVERLOADED.test(text)) return "overloaded";
+  if (retryable === true || durableObjectReset === true || LOST.test(text)) return "lost";
+  return "bug";
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * Calls the object of a name. A stub whose object went away stays broken, so each attempt has a new
+ * one. `repeatable` calls, reads and those that a key makes act once, are made again; for the others
+ * one loss is an answer. Throws `unavailable` where the platform failed, and what the object's own
+ * code threw as it is.
+ */
+export async function callObject<Rpc, Result>(
+  objects: Objects<Rpc>,
+  name: string,
+  repeatable: boolean,
+  call: (object: Rpc) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call(objects.getByName(name));
+    } catch (error) {
+      const failure = classifyCallFailure(error);
+      if (failure === "bug") throw error;
+      if (failure === "overloaded" || !repeatable || attempt === LIMITS.callAttempts) {
+        throw unavailable(failure, error);
+      }
+      // Jitter keeps callers that lost one object from coming back to it all at once.
+      await pause((LIMITS.callBackoffMs[attempt - 1] ?? 0) * (0.5 + Math.random()));
+    }
+  }
+}
+
+function unavailable(failure: "lost" | "overloaded", cause: unknown): PerdureError {
+  const why = failure === "overloaded" ? "is overloaded" : "was interrupted";
+  const error = new PerdureError(
+    "unavailable",
+    `The service ${why}. Send the same request again, with the same Idempotency-Key if it has one.`,
+  );
+  error.cause = cause;
+  return error;
+}

@@ -1,0 +1,153 @@
+import type { Hono } from "hono";
+import type * as z from "zod";
+import { PerdureError } from "../base/errors.ts";
+import type { ErrorCode } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
+import type { Env } from "../env.ts";
+import type { Principal, Scope } from "../registry/rpc.ts";
+import type { AppContext, AppEnv } from "./app-env.ts";
+import { authenticate, requireScope } from "./auth.ts";
+import { readJson } from "./body.ts";
+import { findIdempotencyKey, missingKey, requestHash } from "./idempotency.ts";
+import { parseIfMatch, parsePrefer } from "./preconditions.ts";
+import type { Preferences } from "./preconditions.ts";
+import type { JsonSchema } from "./schemas/json-schema.ts";
+import { validate } from "./validate.ts";
+
+export type Method = "get" | "put" | "post" | "patch" | "delete";
+
+/** What a route gives when it works. */
+export interface RouteAnswer {
+  description: string;
+  schema?: JsonSchema;
+  mediaType?: string;
+  /** Names of the response headers beside `X-Request-Id`. */
+  headers?: ("ETag" | "Location" | "Idempotent-Replayed")[];
+}
+
+export interface Declaration<Params, Query, Body> {
+  method: Method;
+  /** As OpenAPI writes it: `/v1/actors/{id}`. */
+  path: string;
+  tag: string;
+  /** Also the operation's id, in camel case. */
+  name: string;
+  summary: string;
+  /** What a key must be allowed to do; null opens the route to everyone. */
+  scope: Scope | null;
+  /** Where this route exists; everywhere when left out. */
+  exists?: (env: Env) => boolean;
+  params?: z.ZodType<Params>;
+  query?: z.ZodType<Query>;
+  body?: z.ZodType<Body>;
+  bodyOptional?: boolean;
+  /** The body holds a definition, whose own check finds faults in its data. */
+  bodyHoldsDefinition?: boolean;
+  /** Whether an Idempotency-Key is required, and whether the body's `idempotencyKey` may stand for it. */
+  keyed?: "header" | "header-or-body";
+  /** The batch: events may have keys of their own, so the header is read but not required here. */
+  keyOptional?: boolean;
+  ifMatch?: boolean;
+  /** Preferences that are understood. */
+  prefer?: ("handling=strict" | "return=representation")[];
+  answers: { [status: number]: RouteAnswer };
+  /** Refusals beside those that every route of its kind has. */
+  refusals: ErrorCode[];
+  handle: (call: Call<Params, Query, Body>) => Promise<Response>;
+}
+
+/** A request that passed all checks of its route. */
+export interface Call<Params, Query, Body> {
+  context: AppContext;
+  env: Env;
+  principal: Principal;
+  params: Params;
+  query: Query;
+  body: Body;
+  /** The Idempotency-Key; null only where the route requires none. */
+  key: string | null;
+  ifMatch: number | null;
+  prefer: Preferences;
+  /** What the key is bound to. */
+  requestHash: () => Promise<string>;
+}
+
+export type Route = Declaration<unknown, unknown, unknown>;
+
+/** Checks a declaration against its own schemas and forgets their types. */
+export function route<Params = null, Query = null, Body = null>(
+  declaration: Declaration<Params, Query, Body>,
+): Route {
+  return declaration as unknown as Route;
+}
+
+const NOBODY: Principal = {
+  tenant: "",
+  keyId: "",
+  scopes: [],
+  bootstrap: false,
+  expiresAt: null,
+};
+
+export function mount(app: Hono<AppEnv>, declared: Route): void {
+  const path = declared.path.replaceAll(/\{(\w+)\}/g, ":$1");
+  app.on(declared.method.toUpperCase(), path, (c) => serve(declared, c));
+}
+
+/** The order of checks is a promise: existence, key, scope, media type and size, JSON, schema, idempotency. */
+async function serve(declared: Route, c: AppContext): Promise<Response> {
+  const { env } = c;
+  const { headers } = c.req.raw;
+  if (declared.exists && !declared.exists(env)) return c.notFound();
+
+  let principal = NOBODY;
+  if (declared.scope !== null) {
+    principal = await authenticate(env, headers);
+    requireScope(principal, declared.scope);
+  }
+
+  let sent: JsonValue = null;
+  if (declared.body) {
+    sent = await readJson(c.req.raw, {
+      optional: declared.bodyOptional === true,
+      definition: declared.bodyHoldsDefinition === true,
+    });
+  }
+  const params = declared.params ? validate(declared.params, c.req.param(), "path") : null;
+  const query = declared.query ? validate(declared.query, c.req.query(), "query") : null;
+  const body = declared.body ? validate(declared.body, sent, "body") : null;
+
+  const key = declared.keyed ? keyOf(declared, headers, body) : null;
+  return declared.handle({
+    context: c,
+    env,
+    principal,
+    params,
+    query,
+    body,
+    key,
+    ifMatch: declared.ifMatch ? parseIfMatch(headers.get("If-Match")) : null,
+    prefer: parsePrefer(declared.prefer ? headers.get("Prefer") : null),
+    requestHash: () => requestHash(c.req.method, canonicalPath(c.req.path), sent),
+  });
+}
+
+function keyOf(declared: Route, headers: Headers, body: unknown): string | null {
+  const inBody =
+    declared.keyed === "header-or-body"
+      ? (body as { idempotencyKey?: string | undefined }).idempotencyKey
+      : undefined;
+  const key = findIdempotencyKey(headers.get("Idempotency-Key"), inBody ?? null);
+  if (key === null && !declared.keyOptional) throw missingKey();
+  return key;
+}
+
+/** Ids need no escapes, so the unescaped path is the one spelling of what it means. */
+function canonicalPath(path: string): string {
+  if (!path.includes("%")) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new PerdureError("invalid_request", "The path has an escape that is not UTF-8.");
+  }
+}

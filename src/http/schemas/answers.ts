@@ -1,0 +1,184 @@
+import { RECORD_KINDS } from "../../lifecycle/types.ts";
+import {
+  anyObject,
+  anything,
+  count,
+  flag,
+  instant,
+  integer,
+  list,
+  object,
+  oneOf,
+  orNull,
+  ref,
+  text,
+} from "./json-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
+
+const fingerprint: JsonSchema = {
+  type: "string",
+  pattern: "^[0-9a-f]{16}$",
+  description: "Of the handled events since birth.",
+};
+const sha256: JsonSchema = { type: "string", pattern: "^[0-9a-f]{64}$" };
+const status = oneOf("active", "paused", "stranded", "done", "error", "terminated");
+const notHandled = oneOf("no_transition", "guard_false", "forbidden");
+
+const definition = {
+  id: text,
+  family: { ...text, description: "The machine's own id." },
+  hash: { ...sha256, description: "SHA-256 of the canonical JSON." },
+  parentId: orNull(text),
+  deployedAt: instant,
+  inForceAt: instant,
+};
+
+const key = {
+  id: text,
+  tenant: text,
+  label: text,
+  scopes: list(oneOf("read", "write", "deploy", "admin")),
+  createdAt: instant,
+  rotatedAt: orNull(instant),
+  expiresAt: orNull(instant),
+  revokedAt: orNull(instant),
+};
+
+/** Every named shape of an answer, by its name in the OpenAPI document. */
+export const ANSWERS: { [name: string]: JsonSchema } = {
+  Problem: {
+    ...object({
+      type: { ...text, format: "uri" },
+      title: text,
+      status: integer,
+      detail: { ...text, description: "What happened and what to do." },
+      code: { ...text, description: "The word to tell errors apart by." },
+      retryable: { ...flag, description: "Whether the same request may succeed later unchanged." },
+      "errors?": list(ref("Fault")),
+    }),
+    description: "RFC 9457. Some codes have further members, such as actorStatus or nextEvents.",
+    additionalProperties: true,
+  },
+  Fault: object({ pointer: { ...text, description: "RFC 6901" }, code: text, message: text }),
+  StateValue: {
+    anyOf: [text, { type: "object", additionalProperties: ref("StateValue") }],
+  },
+
+  Actor: object({
+    id: text,
+    uid: { ...text, pattern: "^[0-9a-f]{32}$" },
+    definitionId: text,
+    family: text,
+    stateValue: ref("StateValue"),
+    context: anyObject,
+    tags: list(text),
+    status,
+    done: flag,
+    output: anything,
+    error: anything,
+    seq: count,
+    historyFingerprint: fingerprint,
+    historyLength: count,
+    nextEvents: {
+      ...list(text),
+      description: "Types with a handler in the present state; guards are not evaluated.",
+    },
+    timers: list(object({ id: text, event: text, dueAt: instant })),
+    activities: list(
+      object({
+        id: text,
+        src: text,
+        status: oneOf("running", "retrying", "completed", "failed", "cancelled"),
+        attempts: count,
+        "nextAttemptAt?": instant,
+        "lastError?": anything,
+      }),
+    ),
+    refs: { type: "object", additionalProperties: text },
+    meta: anything,
+    createdAt: instant,
+    updatedAt: instant,
+    needsAttention: list(anyObject),
+    "requestedAs?": { ...text, description: "After a spawn by family: the family." },
+  }),
+  EventAnswer: object({
+    actorId: text,
+    seq: { ...count, description: "Of the event's own record." },
+    actorSeq: { ...count, description: "Of the actor's last record; use it for If-Match." },
+    at: instant,
+    type: text,
+    handled: flag,
+    "reason?": notHandled,
+    "nextEvents?": list(text),
+    stateValue: ref("StateValue"),
+    tags: list(text),
+    status,
+    done: flag,
+    "output?": anything,
+    definitionId: text,
+    migratedTo: orNull(text),
+    historyFingerprint: fingerprint,
+    "actor?": ref("Actor"),
+  }),
+  LogItem: object({
+    seq: count,
+    at: instant,
+    kind: oneOf(...RECORD_KINDS),
+    type: orNull(text),
+    payload: orNull(anyObject),
+    key: orNull(text),
+    by: orNull(text),
+    principal: orNull({ ...text, description: "Id of the API key that authenticated." }),
+    handled: orNull(flag),
+    reason: { anyOf: [notHandled, { type: "null" }] },
+    stateValue: ref("StateValue"),
+    decisions: orNull(anyObject),
+    emitted: list(anyObject),
+    error: orNull(anyObject),
+    fingerprint,
+  }),
+  Stay: object({
+    state: text,
+    enteredAt: instant,
+    enteredSeq: count,
+    leftAt: orNull(instant),
+    leftSeq: orNull(count),
+    durationMs: orNull(count),
+    by: orNull({ ...text, description: "Type of the event that led here." }),
+  }),
+  ScheduledEvent: object({ timerId: text, type: text, payload: orNull(anyObject), dueAt: instant }),
+
+  DefinitionSummary: object(definition),
+  Definition: object({ ...definition, warnings: list(ref("Fault")), definition: anyObject }),
+  Deployed: object({
+    ...definition,
+    warnings: list(ref("Fault")),
+    rule: { type: "null", description: "Migration rules come in a later version." },
+    idempotent: { ...flag, description: "Whether the very same was deployed before." },
+    "replaced?": {
+      ...flag,
+      description: "Development only: another definition without actors was here.",
+    },
+  }),
+  ScenarioResult: object({
+    name: text,
+    passed: flag,
+    steps: list(
+      object({
+        event: anything,
+        stateValue: ref("StateValue"),
+        "expected?": ref("StateValue"),
+        ok: flag,
+      }),
+    ),
+    done: flag,
+    "error?": anything,
+  }),
+
+  Key: object(key),
+  KeyWithSecret: object({
+    ...key,
+    "key?": { ...text, description: "The key itself, in the first answer only." },
+    "secretShown?": { ...flag, description: "In a replay: the secret was shown already." },
+  }),
+};

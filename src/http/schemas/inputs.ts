@@ -1,0 +1,66 @@
+import * as z from "zod";
+import { ID_PATTERN, isActorId } from "../../base/ids.ts";
+import { isJsonObject } from "../../base/json.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { LIMITS } from "../../base/limits.ts";
+
+// What several routes take. `meta` says in the document what a check in code does not show.
+
+/** Any JSON: the body was parsed from JSON, so there is nothing left to check. */
+export const jsonValue = z.any() as z.ZodType<JsonValue>;
+
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, "must be a JSON object")
+  .meta({ type: "object", additionalProperties: true });
+
+export const id = z
+  .string()
+  .regex(ID_PATTERN, "must be 1 to 200 of the characters A-Z a-z 0-9 . _ : -");
+
+export const actorId = id.refine(
+  isActorId,
+  'must not be ".", "..", "count" or "bulk", nor begin with "ref:"',
+);
+
+/** A short text, such as a label or a reason. */
+export const shortText = z
+  .string()
+  .min(1)
+  .max(LIMITS.textChars);
+
+export const by = shortText.meta({ description: "Who is behind the call, for the log." });
+
+export const eventType = z.string().min(1).max(LIMITS.eventTypeChars);
+
+export const payload = jsonObject
+  .nullable()
+  .meta({ description: "Members of the event beside its type." });
+
+export const idempotencyKey = z.string().meta({
+  description: "Instead of the header Idempotency-Key; the same when both are sent.",
+});
+
+/** An integer in a query. */
+export function integerText(least: number, most: number) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(least).max(most));
+}
+
+export const cursor = z
+  .string()
+  .max(200)
+  .optional()
+  .meta({ description: "The nextCursor of the page before." });
+
+export const limit = integerText(1, LIMITS.pageMost)
+  .optional()
+  .meta({ description: `Items of the page; ${LIMITS.pageDefault} when left out.` });
+
+/** An instant as a caller writes it; ms since 1970. */
+export const instantText = z.iso
+  .datetime({ offset: true, error: "must be an ISO 8601 instant such as 2026-01-31T12:00:00.000Z" })
+  .transform((text) => Date.parse(text))
+  .meta({ type: "string", format: "date-time" });
