@@ -5,7 +5,9 @@ import { LIMITS } from "../base/limits.ts";
 // What a definition may contain, in one place: the checker refuses everything else, the compiler
 // may rely on it.
 
-export type StateType = "atomic" | "compound" | "parallel" | "final" | "history";
+export const STATE_TYPES = ["atomic", "compound", "parallel", "final", "history"] as const;
+
+export type StateType = (typeof STATE_TYPES)[number];
 
 const ANY_STATE = ["type", "id", "description", "meta"] as const;
 const ACTIVE_STATE = [...ANY_STATE, "entry", "exit", "tags"] as const;
@@ -20,7 +22,7 @@ export const STATE_KEYS: Record<StateType, readonly string[]> = {
   history: [...ANY_STATE, "history", "target"],
 };
 
-/** Keys that the root has beside those of its type; `onDone` it has not. */
+/** Keys that the root has beside those of its type. `onDone` it has not: XState never fires it there. */
 export const ROOT_KEYS = ["context", "delays", "version", "output", "options", "$schema"] as const;
 
 export const TRANSITION_KEYS = [
@@ -94,7 +96,8 @@ export function own(object: JsonObject, key: string): JsonValue | undefined {
 /** The type that XState gives to a state. */
 export function stateType(state: JsonObject): StateType {
   const type = own(state, "type");
-  if (typeof type === "string") return type as StateType;
+  const known = STATE_TYPES.find((name) => name === type);
+  if (known !== undefined) return known;
   const states = own(state, "states");
   if (isJsonObject(states) && Object.keys(states).length > 0) return "compound";
   return own(state, "history") ? "history" : "atomic";
