@@ -88,7 +88,9 @@ export default defineConfig({
           // Real servers that are killed and started again.
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
+          maxWorkers: 1,
+          // After the others, which would take its processors away.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { Refusal } from "./refusal.ts";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -21,13 +22,16 @@ export const QUIET = {
 export async function wrangler(args: string[]): Promise<string> {
   const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: ROOT,
-    env: { ...process.env, ...QUIET, CI: "1", NO_COLOR: "1", FORCE_COLOR: "0" },
+    env: { ...process.env, ...QUIET, CI: "1", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
   child.stdout.on("data", (chunk) => (said += chunk));
   child.stderr.on("data", (chunk) => (said += chunk));
   const code = await new Promise((resolve) => child.once("close", resolve));
-  if (code !== 0) throw new Refusal(`wrangler ${args[0]} failed (${code}):\n${said.trim()}`);
+  if (code !== 0)
+    throw new Refusal(
+      `wrangler ${args[0]} failed (${code}):\n${stripVTControlCharacters(said).trim()}`,
+    );
   return said;
 }

@@ -15,7 +15,7 @@ const HOUSE: Record<string, Room> = {
   env: { rooms: [], types: ["actor", "registry"] },
   modules: { rooms: [] },
   http: {
-    rooms: ["registry", "machine", "base"],
+    rooms: ["registry", "lifecycle", "machine", "base"],
     types: ["actor", "env"],
     packages: ["hono", "zod", "@hono/zod-openapi"],
   },

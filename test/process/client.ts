@@ -36,13 +36,12 @@ export const DOOR = {
 };
 
 export async function spawnDoor(url: string, id: string, key = "dev"): Promise<void> {
-  await call(url, "PUT", "/v1/definitions", { id: "door-v1", definition: DOOR }, key);
-  const { status, body } = await call(
-    url,
-    "POST",
-    "/v1/actors",
-    { definitionId: "door-v1", id },
-    key,
-  );
-  if (status !== 201) throw new Error(`spawn answered ${status}: ${JSON.stringify(body)}`);
+  const definition = { id: "door-v1", definition: DOOR };
+  await created(call(url, "PUT", "/v1/definitions", definition, key));
+  await created(call(url, "POST", "/v1/actors", { definitionId: "door-v1", id }, key));
+}
+
+async function created(request: Promise<Answer>): Promise<void> {
+  const { status, body } = await request;
+  if (status !== 201) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
 }
