@@ -4,11 +4,11 @@ import { EMPTY_FINGERPRINT, foldType } from "../fingerprint/kernel.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { ENGINE } from "../machine/engine.ts";
 import type { Fault } from "../machine/evaluation.ts";
-import { persist, restore } from "../machine/live.ts";
+import { restore } from "../machine/live.ts";
 import { readSnapshot } from "../machine/snapshot.ts";
 import { adopt, start, step } from "../machine/step.ts";
 import type { Step } from "../machine/step.ts";
-import type { EventData, StepScope } from "../machine/types.ts";
+import type { EventData, MachineState, StepScope } from "../machine/types.ts";
 import { nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
 import type { Birth, Input, Origin } from "./input.ts";
@@ -65,7 +65,7 @@ export function beginActor(
     bornAt: at,
     epoch: 0,
     history: { fingerprint: EMPTY_FINGERPRINT, length: 0 },
-    machine: persist(outcome.live),
+    machine: outcome.state as MachineState,
     timers: [],
     generations: 0,
     parked: [],
@@ -195,7 +195,7 @@ function conclude(
   origin: Origin,
 ): Advanced {
   const { envelope: before, machine } = actor;
-  const { live, commands, handled, reason, decisions } = outcome;
+  const { live, state, commands, handled, reason, decisions } = outcome;
   let envelope = before;
   const emitted: EventData[] = [];
   for (const command of commands) {
@@ -206,8 +206,7 @@ function conclude(
       envelope = { ...envelope, refs: changed.refs };
     } else envelope = { ...envelope, ...applyTimerCommand(envelope, command, at) };
   }
-  if (live !== actor.live) {
-    const state = persist(live);
+  if (state !== null) {
     envelope = { ...envelope, machine: state, status: state.status as ActorStatus };
   }
   if (live.status !== "active") envelope = { ...envelope, timers: [], parked: [] };

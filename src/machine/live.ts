@@ -1,4 +1,3 @@
-import { createActor } from "xstate";
 import type { AnyMachineSnapshot, AnyStateMachine } from "xstate";
 import { deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
@@ -18,16 +17,17 @@ export function contextOf(live: Live): JsonObject {
   return dataOf(live.context);
 }
 
-/** What Perdure keeps of a snapshot: paths instead of ids, keys in order. */
+/** What Perdure keeps of a snapshot: paths instead of ids, states in document order. */
 export function persist(live: Live): MachineState {
+  const machine = live.machine as AnyStateMachine;
   const history: Record<string, string[]> = {};
   for (const [id, nodes] of Object.entries(live.historyValue ?? {})) {
-    const historyNode = (live.machine as AnyStateMachine).getStateNodeById(`#${id}`);
+    const historyNode = machine.getStateNodeById(`#${id}`);
     history[pathOf(historyNode as unknown as StateNode)] = nodes.map(pathOf);
   }
   const state: MachineState = {
     status: live.status as MachineState["status"],
-    value: orderedValue(live.value as StateValue),
+    value: inDocumentOrder(live.value as StateValue, machine.root as unknown as StateNode),
     context: contextOf(live),
     history,
   };
@@ -35,7 +35,7 @@ export function persist(live: Live): MachineState {
   return state;
 }
 
-/** Back to a snapshot that can step. The only way that keeps history: an actor that is built and never started. */
+/** Back to a snapshot that can step. Neither `resolveState` (it loses history) nor a started actor would do. */
 export function restore(machine: CompiledMachine, state: MachineState): Live {
   const historyValue: Record<string, { id: string }[]> = {};
   for (const [path, targets] of Object.entries(state.history)) {
@@ -43,20 +43,16 @@ export function restore(machine: CompiledMachine, state: MachineState): Live {
       id: nodeAt(machine, target).id,
     }));
   }
-  const actor = createActor(machine.xstate, {
-    snapshot: {
-      status: state.status,
-      value: state.value,
-      context: { data: new Data(deepFreeze(state.context)) },
-      historyValue,
-      children: {},
-      output: state.output,
-      error: undefined,
-    } as never,
-  });
-  const live = actor.getSnapshot() as Live & { error?: unknown };
-  if (live.value === undefined) throw live.error;
-  return live;
+  const persisted = {
+    status: state.status,
+    value: state.value,
+    context: { data: new Data(deepFreeze(state.context)) },
+    historyValue,
+    children: {},
+    output: state.output,
+    error: undefined,
+  };
+  return machine.xstate.restoreSnapshot(persisted as never, machine.actorScope as never) as Live;
 }
 
 function nodeAt(machine: CompiledMachine, path: string): StateNode {
@@ -65,10 +61,13 @@ function nodeAt(machine: CompiledMachine, path: string): StateNode {
   return node;
 }
 
-/** XState's order of a parallel state's keys depends on the way there; ours does not. */
-function orderedValue(value: StateValue): StateValue {
+/** XState's order of a parallel state's regions depends on the way there, and decides whose actions run first; ours does not. */
+function inDocumentOrder(value: StateValue, node: StateNode): StateValue {
   if (typeof value === "string") return value;
   const ordered: Record<string, StateValue> = {};
-  for (const key of Object.keys(value).sort()) ordered[key] = orderedValue(value[key]!);
+  for (const [key, child] of Object.entries(node.states)) {
+    const below = value[key];
+    if (below !== undefined) ordered[key] = inDocumentOrder(below, child);
+  }
   return ordered;
 }

@@ -6,13 +6,22 @@ import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import { Evaluation, during } from "./evaluation.ts";
 import type { Fault } from "./evaluation.ts";
-import { contextOf } from "./live.ts";
+import { contextOf, persist, restore } from "./live.ts";
 import type { Live } from "./live.ts";
-import type { Command, Decisions, EventData, NotHandled, StepScope } from "./types.ts";
+import type {
+  Command,
+  Decisions,
+  EventData,
+  MachineState,
+  NotHandled,
+  StepScope,
+} from "./types.ts";
 
 export interface Step {
   ok: true;
   live: Live;
+  /** The same, to be kept; null when nothing changed. */
+  state: MachineState | null;
   /** In the order in which they are to be carried out. */
   commands: Command[];
   handled: boolean;
@@ -52,7 +61,7 @@ export function step(
   }
   const reason =
     selected.length > 0 ? "forbidden" : evaluation.refusedByGuard ? "guard_false" : "no_transition";
-  return { ...outcome, live, commands: [], handled: false, reason };
+  return { ...outcome, live, state: null, commands: [], handled: false, reason };
 }
 
 /**
@@ -102,13 +111,17 @@ function run(
 ): StepOutcome {
   try {
     return during(evaluation, () => {
-      const live = go() as Live & { error?: unknown };
+      const stepped = go() as Live & { error?: unknown };
       // A failing start does not throw in XState; it answers with an error snapshot.
-      if (live.status === "error") throw live.error;
+      if (stepped.status === "error") throw stepped.error;
       const commands = commandsOf(machine, evaluation);
-      checkSizes(before, live, commands, evaluation);
+      checkSizes(before, stepped, commands, evaluation);
       const { decisions } = evaluation;
-      return { ok: true, live, commands, handled: true, reason: null, decisions };
+      // What XState holds after a step can differ from what it holds after a restore (a state missing
+      // from its list, regions in another order), and the next step with it. So we always go on from a restore.
+      const state = persist(stepped);
+      const live = restore(machine, state);
+      return { ok: true, live, state, commands, handled: true, reason: null, decisions };
     });
   } catch (error) {
     return { ok: false, fault: evaluation.fault ?? faultOf(error) };

@@ -104,11 +104,35 @@ describe("a snapshot kept and restored", () => {
     expect(send(compiled, live, { type: "DEEP" }).live.value).toEqual({ work: { two: "y" } });
   });
 
-  test("orders the regions of a parallel state by name, whichever moved first", () => {
-    const region = { initial: "x", states: { x: { on: { P: "y" } }, y: {} } };
-    const compiled = machine({ type: "parallel", states: { q: region, p: region } });
-    const live = send(compiled, begin(compiled), { type: "P" }).live;
-    expect(Object.keys(persist(live).value as object)).toEqual(["p", "q"]);
+  test("keeps the regions of a parallel state in document order, whichever moved last", () => {
+    const region = (type: string): JsonObject => ({
+      initial: "x",
+      states: { x: { on: { [type]: "y", LOG: { actions: { type: "@xstate.log", args: [type] } } } }, y: { on: { [type]: "x", LOG: { actions: { type: "@xstate.log", args: [type] } } } } },
+    });
+    const compiled = machine({ type: "parallel", states: { q: region("Q"), p: region("P") } });
+    let live = begin(compiled);
+    for (const type of ["Q", "P", "Q"]) live = send(compiled, live, { type }).live;
+    expect(Object.keys(persist(live).value as object)).toEqual(["q", "p"]);
+    expect(send(compiled, live, { type: "LOG" }).decisions.logs).toEqual([["Q"], ["P"]]);
+  });
+
+  test("has every ancestor of its leaves, also after a parallel state was entered by its own history", () => {
+    const compiled = machine({
+      initial: "p",
+      states: {
+        p: {
+          type: "parallel",
+          tags: ["open"],
+          states: {
+            x: { on: { BACK: "#m.p.h" } },
+            y: {},
+            h: { type: "history" },
+          },
+        },
+      },
+    });
+    const { live } = send(compiled, begin(compiled), { type: "BACK" });
+    expect(tagsOf(live)).toEqual(["open"]);
   });
 });
 
