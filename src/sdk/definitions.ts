@@ -27,6 +27,8 @@ export interface Definition extends DefinitionSummary {
 
 export interface Deployed extends DefinitionSummary {
   warnings: Problem[];
+  /** Migration rules come in a later version. */
+  rule: null;
   /** Whether the very same definition was there already. */
   idempotent: boolean;
   /** In development: whether it took the place of another one that no actor used. */

@@ -1,0 +1,144 @@
+import { expect } from "vitest";
+import type {
+  Actor,
+  ApiKey,
+  CreatedKey,
+  Definition,
+  DefinitionSummary,
+  Deployed,
+  EventAnswer,
+  LogRecord,
+  Replayable,
+  ScheduledEvent,
+  TimelineEntry,
+} from "../../src/sdk/index.ts";
+
+/** Every member of a type and whether it may be missing: the compiler holds such a list against the type. */
+export type Members<Shape> = {
+  [Name in keyof Required<Shape>]: Record<never, never> extends Pick<Shape, Name & keyof Shape>
+    ? "optional"
+    : "always";
+};
+
+/** Whether a value has the members that its type says, and no other. */
+export function expectMembers<Shape extends object>(value: Shape, members: Members<Shape>): void {
+  const known = Object.entries(members);
+  const always = known.filter(([, presence]) => presence === "always").map(([name]) => name);
+  expect(Object.keys(value)).toEqual(expect.arrayContaining(always));
+  expect(known.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(value)));
+}
+
+export const ACTOR: Members<Actor> = {
+  id: "always",
+  uid: "always",
+  definitionId: "always",
+  family: "always",
+  stateValue: "always",
+  context: "always",
+  tags: "always",
+  status: "always",
+  done: "always",
+  output: "always",
+  error: "always",
+  seq: "always",
+  historyFingerprint: "always",
+  historyLength: "always",
+  nextEvents: "always",
+  timers: "always",
+  activities: "always",
+  refs: "always",
+  meta: "always",
+  createdAt: "always",
+  updatedAt: "always",
+  needsAttention: "always",
+  requestedAs: "optional",
+};
+export const ANSWER: Members<Replayable<EventAnswer>> = {
+  actorId: "always",
+  seq: "always",
+  actorSeq: "always",
+  at: "always",
+  type: "always",
+  handled: "always",
+  reason: "optional",
+  nextEvents: "optional",
+  stateValue: "always",
+  tags: "always",
+  status: "always",
+  done: "always",
+  output: "optional",
+  definitionId: "always",
+  migratedTo: "always",
+  historyFingerprint: "always",
+  actor: "optional",
+  replayed: "always",
+};
+export const SUMMARY: Members<DefinitionSummary> = {
+  id: "always",
+  family: "always",
+  hash: "always",
+  parentId: "always",
+  deployedAt: "always",
+  inForceAt: "always",
+};
+export const DEFINITION: Members<Definition> = {
+  ...SUMMARY,
+  warnings: "always",
+  definition: "always",
+};
+export const DEPLOYED: Members<Deployed> = {
+  ...SUMMARY,
+  warnings: "always",
+  rule: "always",
+  idempotent: "always",
+  replaced: "optional",
+};
+export const RECORD: Members<LogRecord> = {
+  seq: "always",
+  at: "always",
+  kind: "always",
+  type: "always",
+  payload: "always",
+  key: "always",
+  by: "always",
+  principal: "always",
+  handled: "always",
+  reason: "always",
+  stateValue: "always",
+  decisions: "always",
+  emitted: "always",
+  error: "always",
+  fingerprint: "always",
+  timer: "always",
+};
+export const STAY: Members<TimelineEntry> = {
+  state: "always",
+  enteredAt: "always",
+  enteredSeq: "always",
+  leftAt: "always",
+  leftSeq: "always",
+  durationMs: "always",
+  by: "always",
+};
+export const SCHEDULED: Members<ScheduledEvent> = {
+  timerId: "always",
+  type: "always",
+  payload: "always",
+  dueAt: "always",
+};
+export const KEY: Members<ApiKey> = {
+  id: "always",
+  tenant: "always",
+  label: "always",
+  scopes: "always",
+  createdAt: "always",
+  rotatedAt: "always",
+  expiresAt: "always",
+  revokedAt: "always",
+};
+export const CREATED_KEY: Members<Replayable<CreatedKey>> = {
+  ...KEY,
+  key: "optional",
+  secretShown: "optional",
+  replayed: "always",
+};

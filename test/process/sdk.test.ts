@@ -1,0 +1,330 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startServer } from "../../scripts/server.ts";
+import type { RunningServer } from "../../scripts/server.ts";
+import { createClient } from "../../src/sdk/index.ts";
+import type { Client } from "../../src/sdk/index.ts";
+import {
+  ACTOR,
+  ANSWER,
+  CREATED_KEY,
+  DEFINITION,
+  DEPLOYED,
+  expectMembers,
+  KEY,
+  RECORD,
+  SCHEDULED,
+  STAY,
+  SUMMARY,
+} from "./sdk-members.ts";
+
+const lamp = {
+  id: "lamp",
+  initial: "off",
+  context: { level: 1, levels: [] },
+  on: {
+    LEVELS: {
+      actions: { type: "@xstate.assign", context: { levels: { "@expr": "event.levels" } } },
+    },
+  },
+  states: {
+    off: {
+      tags: ["dark"],
+      on: {
+        ON: "on",
+        END: "end",
+      },
+    },
+    on: {
+      on: { OFF: "off" },
+      after: {
+        "60000": {
+          target: "off",
+          actions: {
+            type: "@xstate.assign",
+            context: { level: { "@expr": "context.levels[0]" } },
+          },
+        },
+      },
+    },
+    end: { type: "final" },
+  },
+};
+
+let folder: string;
+let server: RunningServer;
+let client: Client;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "perdure-sdk-"));
+  server = await startServer({ persistTo: join(folder, "data") });
+  client = createClient({ baseUrl: server.url, apiKey: "dev" });
+  expectMembers(await client.deploy("lamp-v1", lamp), DEPLOYED);
+});
+
+afterAll(async () => {
+  await server?.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe("definitions", () => {
+  it("are deployed once, validated and read", async () => {
+    expect((await client.deploy("lamp-v1", lamp)).idempotent).toBe(true);
+    const validation = await client.validate(lamp);
+    expectMembers(validation, {
+      valid: "always",
+      errors: "always",
+      warnings: "always",
+      states: "always",
+      events: "always",
+      initialState: "always",
+    });
+    expect(validation).toMatchObject({ valid: true, initialState: "off" });
+    expect((await client.validate({ initial: "nowhere" })).valid).toBe(false);
+    const deployed = await client.getDefinition("lamp-v1");
+    expectMembers(deployed, DEFINITION);
+    expect(deployed.definition).toEqual(lamp);
+  });
+
+  it("are listed over several pages, compared and retired", async () => {
+    const brighter = structuredClone(lamp);
+    brighter.context.level = 2;
+    brighter.initial = "on";
+    await client.deploy("lamp-v2", brighter, { parentId: "lamp-v1" });
+    const listed = await all(client.listDefinitions({ limit: 1 }));
+    expect(listed.map(({ id }) => id)).toEqual(["lamp-v2", "lamp-v1"]);
+    for (const summary of listed) expectMembers(summary, SUMMARY);
+    const diff = await client.diff("lamp-v2", "lamp-v1");
+    expectMembers(diff, {
+      statesAdded: "always",
+      statesRemoved: "always",
+      transitionsChanged: "always",
+      initialChanged: "always",
+    });
+    expect(diff).toMatchObject({ statesAdded: [], statesRemoved: [], initialChanged: true });
+    await client.retireDefinition("lamp-v2");
+    await expect(client.getDefinition("lamp-v2")).rejects.toMatchObject({
+      status: 404,
+      code: "definition_not_found",
+    });
+  });
+
+  it("are played without storing anything", async () => {
+    const scenarios = [
+      {
+        name: "on and off",
+        events: ["ON", { advanceMs: 10 }, "OFF"],
+        expectedStates: ["on", "on", "off"],
+      },
+      { name: "wrong", events: ["ON"], expectedStates: ["off"] },
+    ];
+    const report = await client.scenario({ definitionId: "lamp-v1", scenarios });
+    expect(report).toMatchObject({ passed: 1, failed: 1 });
+    expect(report.results.map(({ passed }) => passed)).toEqual([true, false]);
+    expect((await client.scenario({ definition: lamp, scenarios })).passed).toBe(1);
+  });
+
+  it("that are refused tell where and why", async () => {
+    const refusal = client.deploy("broken", { id: "b", initial: "x", states: { a: {} } });
+    await expect(refusal).rejects.toMatchObject({ status: 422, code: "definition_invalid" });
+    const error = await refusal.catch((reason: { errors: object[] }) => reason);
+    expect((error as { errors: object[] }).errors[0]).toEqual({
+      pointer: expect.stringMatching(/^\//),
+      code: expect.any(String),
+      message: expect.any(String),
+    });
+  });
+});
+
+describe("an actor", () => {
+  it("is spawned once per key, also without an id", async () => {
+    const first = await client.spawn("lamp-v1", { key: "spawn-1", refs: { room: "7" }, by: "ann" });
+    const { replayed, ...actor } = first;
+    expect(replayed).toBe(false);
+    expectMembers(actor, ACTOR);
+    const again = await client.spawn("lamp-v1", { key: "spawn-1", refs: { room: "7" }, by: "ann" });
+    expect(again).toEqual({ ...first, replayed: true });
+  });
+
+  it("of a family says what was asked for", async () => {
+    const actor = await client.spawn("lamp", { id: "by-family", context: { level: 5 } });
+    expect(actor).toMatchObject({ definitionId: "lamp-v1", requestedAs: "lamp" });
+    expect(actor.context).toEqual({ level: 5, levels: [] });
+  });
+
+  it("is adopted from elsewhere", async () => {
+    const snapshot = { value: "on", context: { level: 9, levels: [] } };
+    const actor = await client.spawn("lamp-v1", { id: "adopted", snapshot });
+    expect(actor).toMatchObject({ stateValue: "on", context: { level: 9 } });
+    expect(actor.timers).toHaveLength(1);
+  });
+
+  it("is sent events and read, now and as it was", async () => {
+    await client.spawn("lamp-v1", { id: "read" });
+    const sent = await client.sendEvent("read", "ON", { watts: 5 }, { by: "ann", key: "e-1" });
+    expectMembers(sent, ANSWER);
+    expect(sent).toMatchObject({ seq: 2, handled: true, stateValue: "on", replayed: false });
+    const again = await client.sendEvent("read", "ON", { watts: 5 }, { by: "ann", key: "e-1" });
+    expect(again).toEqual({ ...sent, replayed: true });
+    const ignored = await client.sendEvent("read", "BLINK", undefined, { representation: true });
+    expectMembers(ignored, ANSWER);
+    expect(ignored).toMatchObject({
+      handled: false,
+      reason: "no_transition",
+      nextEvents: expect.arrayContaining(["OFF"]),
+    });
+    expect(ignored.actor?.seq).toBe(3);
+
+    const state = await client.getState<{ level: number }>("read");
+    expect(state).toMatchObject({ stateValue: "on", status: "active", done: false, seq: 3 });
+    expect(state.context.level).toBe(1);
+    expect((await client.getActor("read", { at: 1 })).stateValue).toBe("off");
+  });
+
+  it("refuses what the caller does not want to happen", async () => {
+    await client.spawn("lamp-v1", { id: "strict" });
+    const ignored = client.sendEvent("strict", "OFF", undefined, { strict: true });
+    await expect(ignored).rejects.toMatchObject({
+      code: "event_not_accepted",
+      members: { reason: "no_transition", nextEvents: expect.arrayContaining(["ON"]) },
+    });
+    const stale = client.sendEvent("strict", "ON", undefined, { ifMatch: 99 });
+    await expect(stale).rejects.toMatchObject({ status: 412, code: "seq_mismatch" });
+    expect((await client.getState("strict")).seq).toBe(1);
+    const taken = client.spawn("lamp-v1", { id: "strict", context: { level: 3 } });
+    await expect(taken).rejects.toMatchObject({ status: 409, code: "actor_exists" });
+  });
+
+  it("is sent a batch, and its log and timeline are read page by page", async () => {
+    await client.spawn("lamp-v1", { id: "log" });
+    const batch = await client.sendBatch("log", ["ON", { type: "OFF", key: "off-1" }, "ON"], {
+      key: "batch-1",
+      ifMatch: 1,
+      strict: true,
+    });
+    expect(batch.results.map(({ stateValue }) => stateValue)).toEqual(["on", "off", "on"]);
+    const records = await all(client.events("log", { limit: 2 }));
+    expect(records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    for (const record of records) expectMembers(record, RECORD);
+    const filtered = await all(client.events("log", { after: 2, kind: "event", limit: 1 }));
+    expect(filtered.map(({ seq, key }) => [seq, key])).toEqual([
+      [3, "off-1"],
+      [4, "batch-1"],
+    ]);
+    const stays = await all(client.timeline("log", { limit: 2 }));
+    expect(stays.map(({ state }) => state)).toEqual(["off", "on", "off", "on"]);
+    for (const stay of stays) expectMembers(stay, STAY);
+  });
+
+  it("is waited for", async () => {
+    await client.spawn("lamp-v1", { id: "wait" });
+    const waiting = client.waitFor("wait", { state: "on" }, { timeoutMs: 20_000 });
+    await client.sendEvent("wait", "ON");
+    const { actor, ...rest } = await waiting;
+    expect(rest).toEqual({ matched: true, reason: "matched" });
+    expectMembers(actor, ACTOR);
+    const timeout = await client.waitFor("wait", { tag: "dark" }, { timeoutMs: 100 });
+    expect(timeout).toMatchObject({ matched: false, reason: "timeout" });
+    await client.sendBatch("wait", ["OFF", "END"]);
+    expect(await client.waitFor("wait", { done: true })).toMatchObject({ reason: "matched" });
+    expect(await client.waitFor("wait", { state: "on" })).toMatchObject({ reason: "finished" });
+    expect((await client.waitFor("wait", { seq: 2 })).matched).toBe(true);
+  });
+
+  it("is scheduled an event, and spared one", async () => {
+    await client.spawn("lamp-v1", { id: "later" });
+    const { timerId } = await client.schedule("later", { type: "ON", delayMs: 3_600_000 });
+    const at = new Date(Date.now() + 7_200_000);
+    const second = await client.schedule("later", { type: "END", payload: { n: 1 }, at });
+    expect(second.dueAt).toBe(at.toISOString());
+    const scheduled = await client.schedules("later");
+    for (const one of scheduled) expectMembers(one, SCHEDULED);
+    expect(scheduled.map(({ type }) => type)).toEqual(["ON", "END"]);
+    await client.unschedule("later", second.timerId);
+    expect((await client.schedules("later")).map((one) => one.timerId)).toEqual([timerId]);
+    expect((await client.advanceClock("later", 3_600_000)).stateValue).toBe("on");
+  });
+
+  it("is paused, resumed and terminated", async () => {
+    await client.spawn("lamp-v1", { id: "control" });
+    expect((await client.pause("control", { reason: "audit" })).status).toBe("paused");
+    await expect(client.sendEvent("control", "ON")).rejects.toMatchObject({
+      code: "actor_not_active",
+      members: { actorStatus: "paused" },
+    });
+    expect((await client.resume("control")).status).toBe("active");
+    expect((await client.terminate("control", { ifMatch: 3 })).status).toBe("terminated");
+  });
+
+  it("has what failed without a caller run again", async () => {
+    await client.spawn("lamp-v1", { id: "parked" });
+    await client.sendEvent("parked", "ON");
+    const parked = await client.advanceClock("parked", 60_000);
+    expect(parked.stateValue).toBe("on");
+    expect(parked.needsAttention).toHaveLength(1);
+    const [{ item }] = parked.needsAttention as [{ item: string }];
+    const nothing = client.retry("parked", { activityId: "t99" });
+    await expect(nothing).rejects.toMatchObject({ code: "nothing_to_retry" });
+    await client.sendEvent("parked", "LEVELS", { levels: [8] });
+    const retried = await client.retry("parked", { activityId: item });
+    expect(retried).toMatchObject({ stateValue: "off", context: { level: 8 }, needsAttention: [] });
+  });
+
+  it("carries references, is replayed, exported and erased", async () => {
+    await client.spawn("lamp-v1", { id: "whole", refs: { room: "7" } });
+    const { refs } = await client.setRefs("whole", { floor: "2", room: null }, { ifMatch: 1 });
+    expect(refs).toEqual({ floor: "2" });
+    await client.sendEvent("whole", "ON");
+    expect(await client.replay("whole")).toEqual({ identical: true });
+    const copy = await client.exportActor("whole");
+    expectMembers(copy, { envelope: "always", definitions: "always", log: "always" });
+    expect(copy.log).toHaveLength(3);
+    expect(copy.definitions[0]).toMatchObject({ id: "lamp-v1", definition: lamp });
+    await client.deleteActor("whole", { ifMatch: 3 });
+    await expect(client.getActor("whole")).rejects.toMatchObject({ code: "actor_not_found" });
+  });
+});
+
+describe("keys", () => {
+  it("are made once, listed, rotated and revoked", async () => {
+    const request = { label: "reader", scopes: ["read" as const], expiresAt: new Date(4e12) };
+    const made = await client.keys.create(request, { key: "key-1" });
+    expectMembers(made, CREATED_KEY);
+    const again = await client.keys.create(request, { key: "key-1" });
+    expect(again).toMatchObject({ id: made.id, secretShown: true, replayed: true });
+    expect(again.key).toBeUndefined();
+
+    const reader = createClient({ baseUrl: server.url, apiKey: made.key ?? "" });
+    expect((await all(reader.listDefinitions())).length).toBeGreaterThan(0);
+    const refusal = reader.spawn("lamp-v1");
+    await expect(refusal).rejects.toMatchObject({ status: 403, code: "forbidden" });
+
+    const rotated = await client.keys.rotate(made.id);
+    const renewed = createClient({ baseUrl: server.url, apiKey: rotated.key ?? "" });
+    expect((await all(renewed.listDefinitions())).length).toBeGreaterThan(0);
+    await client.keys.revoke(made.id);
+    const listed = await all(client.keys.list({ limit: 1 }));
+    for (const one of listed) expectMembers(one, KEY);
+    expect(listed.find(({ id }) => id === made.id)?.revokedAt).not.toBeNull();
+  });
+
+  it("that are wrong are refused", async () => {
+    const stranger = createClient({ baseUrl: server.url, apiKey: "not-a-key-of-this-server" });
+    const error: unknown = await stranger.getActor("read").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ status: 401, code: "unauthorized" });
+    expect((error as { requestId: string }).requestId).toMatch(/./);
+  });
+});
+
+it("the service says that it is there", async () => {
+  const health = await client.health();
+  expect(health).toEqual({ status: "ok", version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+});
