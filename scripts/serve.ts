@@ -99,6 +99,5 @@ async function refuseTakenPort({ host, port }: ServeSettings): Promise<void> {
 }
 
 function urlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
 }

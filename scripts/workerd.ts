@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import workerd from "workerd";
 import type { Bundle } from "./bundle.ts";
 import type { DataDirectory } from "./data-directory.ts";
+import { Refusal } from "./refusal.ts";
 
 export interface ServerSettings {
   host: string;
@@ -27,6 +28,9 @@ export interface Server {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** The package says where the binary for this platform lies. */
+const WORKERD = (createRequire(import.meta.url)("workerd") as { default: string }).default;
+
 /**
  * Becomes workerd after three things: it writes its pid, it raises the limit of open files (a live
  * object holds about three), and it leaves a guard behind that kills it as soon as the launcher's
@@ -34,7 +38,7 @@ export interface Server {
  */
 const BECOME_WORKERD = `
 echo $$ > "$1"; shift
-for files in 1048576 262144 65536 16384 10240; do ulimit -n $files 2>/dev/null && break; done
+for files in 1048576 262144 65536 16384 10240 "$(ulimit -H -n)"; do ulimit -n "$files" 2>/dev/null && break; done
 files=$(ulimit -n)
 if [ "$files" != unlimited ] && [ "$files" -lt 4096 ]; then
   echo "Only $files open files are allowed (ulimit -n); expect errors above $((files / 4)) actors at work." >&2
@@ -54,12 +58,12 @@ export function startWorkerd(
   const options = ["--control-fd=3", `--directory-path=disk=${data.objects}`];
   const child = spawn(
     "/bin/sh",
-    ["-c", BECOME_WORKERD, "sh", data.serverPid, workerd.default, "serve", ...options, data.config],
+    ["-c", BECOME_WORKERD, "sh", data.serverPid, WORKERD, "serve", ...options, data.config],
     {
       // workerd warns when PWD is not where it is.
       cwd: data.path,
       env: { ...process.env, PWD: data.path },
-      stdio: ["pipe", process.stderr, process.stderr, "pipe"],
+      stdio: ["pipe", 2, 2, "pipe"],
       // Ctrl-C reaches the launcher only, which then stops the server in order.
       detached: true,
     },
@@ -89,7 +93,7 @@ async function portOf(control: Readable, exited: Promise<unknown>): Promise<numb
     return exited;
   })();
   const port = await listening;
-  if (typeof port !== "number") throw new Error("workerd ended before it listened");
+  if (typeof port !== "number") throw new Refusal("The server ended before it listened.");
   return port;
 }
 

@@ -1,7 +1,0 @@
-declare module "workerd" {
-  const exports: {
-    /** Path of the binary. */
-    default: string;
-  };
-  export default exports;
-}
