@@ -11,6 +11,7 @@ export function equal(run: Run, left: unknown, right: unknown): boolean {
     run.spendOnText(left.length);
     return left === right;
   }
+  if (left === right) return true;
   if (isNumeric(left) && isNumeric(right)) return !(left < right) && !(left > right);
   if (isList(left) && isList(right)) return equalLists(run, left, right);
   if (isMap(left) && isMap(right)) {
@@ -23,7 +24,7 @@ export function equal(run: Run, left: unknown, right: unknown): boolean {
   if (left instanceof Timestamp && right instanceof Timestamp) return left.ms === right.ms;
   if (left instanceof Duration && right instanceof Duration) return left.ns === right.ns;
   if (left instanceof TypeName && right instanceof TypeName) return left.name === right.name;
-  return left === right;
+  return false;
 }
 
 function equalLists(run: Run, left: readonly unknown[], right: readonly unknown[]): boolean {

@@ -81,7 +81,9 @@ const bool: Implementation = (_run, node, [value]) => {
 const timestamp: Implementation = (run, node, [value]) => {
   run.spend(STEPS_PER_DATE);
   if (typeof value === "string") return time.parseTimestamp(node, value);
-  return isNumeric(value) ? time.instant(node, Math.round(Number(value) * 1000)) : undefined;
+  if (!isNumeric(value)) return undefined;
+  const hint = "; timestamp() counts in seconds, `now` in ms";
+  return time.instant(node, Math.round(Number(value) * 1000), hint);
 };
 
 const duration: Implementation = (run, node, [value]) => {

@@ -8,9 +8,9 @@ const NS_PER_MS = 1_000_000n;
 /** CEL's bound of a duration, about 10,000 years. */
 const MOST_NS = 315_576_000_000n * 1_000_000_000n;
 
-export function instant(node: ASTNode, ms: number): Timestamp {
+export function instant(node: ASTNode, ms: number, hint = ""): Timestamp {
   if (ms >= FIRST_MS && ms <= LAST_MS) return new Timestamp(ms);
-  throw fault(node, "is outside the years 1 to 9999; timestamp() counts in seconds, `now` in ms");
+  throw fault(node, `is outside the years 1 to 9999${hint}`);
 }
 
 export function spans(node: ASTNode, ns: bigint): Duration {

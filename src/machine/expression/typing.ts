@@ -79,12 +79,13 @@ const checkChoice =
   (original: Check): Check =>
   (checker, node, names) => {
     if (node.op !== "?:") return original(checker, node, names);
-    const left = checker.check(node.args[1], names);
-    const right = checker.check(node.args[2], names);
+    const [condition, left, right] = node.args.map((part) => checker.check(part, names));
+    if (!condition || !left || !right || !(isDyn(condition) || condition.type === "bool")) {
+      return original(checker, node, names);
+    }
     if (left.unify(checker.registry, right) || !related(left, right)) {
       return original(checker, node, names);
     }
-    checker.check(node.args[0], names);
     if (isNumber(left) && isNumber(right)) return checker.getType("double");
     return checker.getType(left.kind === right.kind && left.valueType ? left.kind : "dyn");
   };
