@@ -24,6 +24,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+function machine(example: string): object {
+  const text = readFileSync(join(ROOT, "examples", example, `${example}.json`), "utf8");
+  return JSON.parse(text) as object;
+}
+
 /** Pastes the shell session of an example's README; one answer per line. */
 function paste(example: string): Record<string, unknown>[] {
   const readme = readFileSync(join(ROOT, "examples", example, "README.md"), "utf8");
@@ -41,8 +46,7 @@ describe("an example's machine", () => {
   const names = readdirSync(join(ROOT, "examples"));
 
   it.each(names)("%s is valid and raises no warning", async (name) => {
-    const text = readFileSync(join(ROOT, "examples", name, `${name}.json`), "utf8");
-    const { valid, errors, warnings } = await client.validate(JSON.parse(text) as object);
+    const { valid, errors, warnings } = await client.validate(machine(name));
     expect({ valid, errors, warnings }).toEqual({ valid: true, errors: [], warnings: [] });
   });
 });
@@ -93,7 +97,7 @@ describe("the approval", () => {
   it("goes its ways", async () => {
     const large = { ...submit, payload: { ...submit.payload, amount: 1001 } };
     const report = await client.scenario({
-      definitionId: "approval-v1",
+      definition: machine("approval"),
       scenarios: [
         {
           name: "up to 1,000 without the CFO",
@@ -131,8 +135,9 @@ describe("the approval", () => {
   });
 });
 
+const info = (amount: number) => ({ type: "SUBMIT_INFO", payload: { applicant: "Ann", amount } });
+
 describe("the loan", () => {
-  const info = (amount: number) => ({ type: "SUBMIT_INFO", payload: { applicant: "Ann", amount } });
   const documents = [
     { type: "PAY_FEE", payload: { amount: 50 } },
     { type: "ADD_DOCUMENT", payload: { name: "a.pdf" } },
@@ -145,7 +150,7 @@ describe("the loan", () => {
 
   it("goes its ways", async () => {
     const report = await client.scenario({
-      definitionId: "loan-v1",
+      definition: machine("loan"),
       scenarios: [
         {
           name: "above 50,000 two people decide",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createClient } from "../../src/sdk/index.ts";
 import type { Client } from "../../src/sdk/index.ts";
 import { answer, scriptedServer } from "./scripted-server.ts";
@@ -266,6 +266,19 @@ describe("what is sent", () => {
     const { baseUrl, heard } = await scriptedServer(answer(200, {}));
     await createClient({ baseUrl: `${baseUrl}/perdure/`, apiKey: "dev" }).health();
     expect(heard[0]?.url).toBe("/perdure/v1/health");
+  });
+
+  it("goes through the runtime's own fetch, called as browsers insist on", async () => {
+    const own = globalThis.fetch;
+    // A browser's says "Illegal invocation" when it is called as a method of anything else.
+    vi.stubGlobal("fetch", function (this: unknown, ...args: Parameters<typeof fetch>) {
+      if (this !== undefined && this !== globalThis) throw new TypeError("Illegal invocation");
+      return own(...args);
+    });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const { baseUrl, heard } = await scriptedServer(answer(200, {}));
+    await createClient({ baseUrl, apiKey: "dev", retry: false }).health();
+    expect(heard).toHaveLength(1);
   });
 
   it("needs no this", async () => {
