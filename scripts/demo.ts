@@ -1,5 +1,6 @@
 // `npm run demo`: plays the examples on a server of its own and checks what it says.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../src/sdk/index.ts";
@@ -9,17 +10,32 @@ import { chapter, fact } from "./demo-plays.ts";
 import { startServer } from "./server.ts";
 import type { RunningServer } from "./server.ts";
 
+/** The server that is starting or running now. */
+let current: Promise<RunningServer> | null = null;
+const data = mkdtempSync(join(tmpdir(), "perdure-demo-"));
+
+function start(): Promise<RunningServer> {
+  current = startServer({ persistTo: data });
+  return current;
+}
+
+async function cleanUp(): Promise<void> {
+  const server = await current?.catch(() => null);
+  await server?.kill();
+  await rm(data, { recursive: true, force: true });
+}
+
 function connect({ url }: RunningServer): Client {
   return createClient({ baseUrl: url, apiKey: "dev" });
 }
 
-async function crash(server: RunningServer, data: string): Promise<RunningServer> {
+async function crash(server: RunningServer): Promise<RunningServer> {
   chapter("The server dies and comes back");
   const before = await connect(server).getActor("invoice-7");
   await server.kill("SIGKILL");
   const { signal } = await server.exited;
   fact("the server was killed with SIGKILL while invoice-7 waited", signal, "SIGKILL");
-  const restarted = await startServer({ persistTo: data });
+  const restarted = await start();
   console.log(`  … started again on the same data at ${restarted.url}`);
   const after = await connect(restarted).getActor("invoice-7");
   fact(`nothing was lost: it has the same ${after.seq} records`, after.seq, before.seq);
@@ -30,13 +46,12 @@ async function crash(server: RunningServer, data: string): Promise<RunningServer
   return restarted;
 }
 
-async function play(data: string): Promise<void> {
-  server = await startServer({ persistTo: data });
+async function play(): Promise<void> {
+  const server = await start();
   console.log(`Perdure at ${server.url}, data in ${data}`);
   await plays.deployBoth(connect(server));
   await plays.playToCfo(connect(server));
-  server = await crash(server, data);
-  const client = connect(server);
+  const client = connect(await crash(server));
   await plays.repeatOnce(client);
   await plays.remindAndBook(client);
   await plays.playLoans(client);
@@ -44,20 +59,12 @@ async function play(data: string): Promise<void> {
   console.log(`\nAll ${plays.factsChecked()} facts hold.`);
 }
 
-let server: RunningServer | null = null;
-const data = await mkdtemp(join(tmpdir(), "perdure-demo-"));
-
-async function cleanUp(): Promise<void> {
-  await server?.kill();
-  await rm(data, { recursive: true, force: true });
-}
-
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void cleanUp().then(() => process.exit(1)));
 }
 
 try {
-  await play(data);
+  await play();
 } catch (error) {
   console.error(`\n${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
