@@ -12,6 +12,11 @@ export type ScheduleRequest = { type: string; payload?: object } & (
   | { at: string | Date; delayMs?: undefined }
 );
 
+export interface ScheduleOptions extends KeyedOptions, ActorOptions {
+  /** Who wants it, for the log. */
+  by?: string | undefined;
+}
+
 export type ControlOptions = KeyedOptions & ActorOptions & { reason?: string | undefined };
 
 type Control = <Context = JsonObject>(
@@ -24,7 +29,7 @@ export interface ControlApi {
   schedule(
     actorId: string,
     request: ScheduleRequest,
-    options?: KeyedOptions & ActorOptions,
+    options?: ScheduleOptions,
   ): Promise<Replayable<{ timerId: string; dueAt: string }>>;
   /** The scheduled events that are still to come. */
   schedules(actorId: string, options?: CallOptions): Promise<ScheduledEvent[]>;
@@ -74,11 +79,11 @@ export function controlApi(transport: Transport): ControlApi {
       const call = { path: `${actorPath(actorId)}/retry`, body: { activityId }, headers };
       return sendKeyed<Actor<Context>>(transport, call, keyed);
     },
-    async schedule(actorId, request, { ifMatch, ...keyed } = {}) {
+    async schedule(actorId, request, { ifMatch, by, ...keyed } = {}) {
       const call = { path: `${actorPath(actorId)}/schedule`, headers: ifMatchHeader(ifMatch) };
       return sendKeyed<{ timerId: string; dueAt: string }>(
         transport,
-        { ...call, body: request },
+        { ...call, body: { ...request, by } },
         keyed,
       );
     },

@@ -25,7 +25,7 @@ export type {
   WaitCondition,
 } from "./actor-types.ts";
 export type { ActorsApi, SpawnOptions } from "./actors.ts";
-export type { ControlApi, ControlOptions, ScheduleRequest } from "./control.ts";
+export type { ControlApi, ControlOptions, ScheduleOptions, ScheduleRequest } from "./control.ts";
 export type {
   Definition,
   DefinitionDiff,

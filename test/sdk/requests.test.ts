@@ -184,10 +184,10 @@ const calls: [string, (client: Client) => Promise<unknown>, Expected][] = [
   ],
   [
     "schedule at a time",
-    (client) => client.schedule("a1", { type: "PAY", at: new Date(0) }),
+    (client) => client.schedule("a1", { type: "PAY", at: new Date(0) }, { by: "ann" }),
     {
       line: "POST /v1/actors/a1/schedule",
-      body: { type: "PAY", at: "1970-01-01T00:00:00.000Z" },
+      body: { type: "PAY", at: "1970-01-01T00:00:00.000Z", by: "ann" },
       keyed: true,
     },
   ],
