@@ -18,14 +18,16 @@ import type { Reply, SpawnCommand } from "./rpc.ts";
 /** Begins an actor, or answers the repeat of the call that did. */
 export async function spawn(resident: Resident, command: SpawnCommand): Promise<Reply> {
   const { tenant, id, keyed, definitionId } = command;
-  const before = await resident.load();
-  if (before) return spawned(resident, before, command);
-  if (actorTables(resident.db).tombstone && hasTombstone(resident.db, await sha256Hex(keyed.key))) {
+  await resident.load();
+  const deleted =
+    actorTables(resident.db).tombstone && hasTombstone(resident.db, await sha256Hex(keyed.key));
+  if (deleted) {
     return refuse(
       "actor_deleted",
       `The actor '${id}' that this Idempotency-Key spawned was deleted; take a new key to spawn another.`,
     );
   }
+  if (resident.actor) return spawned(resident, resident.actor, command);
   const registry = resident.env.REGISTRY.getByName(tenant);
   const reply = await acquireMachine(registry, tenant, definitionId);
   if (!reply.ok) return reply;

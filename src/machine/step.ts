@@ -115,6 +115,7 @@ function run(
       // A failing start does not throw in XState; it answers with an error snapshot.
       if (stepped.status === "error") throw stepped.error;
       const commands = commandsOf(machine, evaluation);
+      for (const taken of evaluation.decisions.transitions) taken.on = nameOf(machine, taken.on);
       checkSizes(before, stepped, commands, evaluation);
       const { decisions } = evaluation;
       // What XState holds after a step can differ from what it holds after a restore (a state missing
@@ -126,6 +127,16 @@ function run(
   } catch (error) {
     return { ok: false, fault: evaluation.fault ?? faultOf(error) };
   }
+}
+
+/** Event types of XState's own making contain ids of machine and states; ours contain paths. */
+function nameOf(machine: CompiledMachine, type: string): string {
+  const after = machine.afterByEvent.get(type);
+  if (after) return `@timer:${after.state}:${after.delay}`;
+  const done = "xstate.done.state.";
+  if (!type.startsWith(done)) return type;
+  const node = machine.xstate.getStateNodeById(`#${type.slice(done.length)}`);
+  return `@done.state:${pathOf(node)}`;
 }
 
 function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Command[] {

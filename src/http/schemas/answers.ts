@@ -136,9 +136,10 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
     emitted: list(anyObject),
     error: orNull(anyObject),
     fingerprint,
+    timer: orNull(object({ id: text, dueAt: instant })),
   }),
   Stay: object({
-    state: text,
+    state: ref("StateValue"),
     enteredAt: instant,
     enteredSeq: count,
     leftAt: orNull(instant),

@@ -1,0 +1,306 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { LIMITS } from "../../src/base/limits.ts";
+import { call, expectProblem, fresh } from "../support/api.ts";
+import {
+  actorNow,
+  advanceClock,
+  alarmOf,
+  evict,
+  expectReplays,
+  meterOf,
+  records,
+  ringAlarm,
+  sent,
+  spawned,
+} from "../support/actors.ts";
+
+// Alarms of this platform cannot be fast-forwarded, but the objects see this clock. It starts ahead of the real
+// one, so that no real alarm goes off by itself.
+const START = Date.UTC(2090, 0, 1);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(START);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function pass(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+const expiring = {
+  initial: "waiting",
+  context: { again: 0 },
+  states: {
+    waiting: {
+      after: { "1000": "expired" },
+      on: {
+        APPROVE: "approved",
+        LEAVE: "away",
+        AGAIN: { target: "waiting", reenter: true, actions: { type: "@xstate.assign", context: { again: { "@expr": "context.again + 1" } } } },
+        STAY: "waiting",
+      },
+    },
+    away: { on: { RETURN: "waiting" } },
+    approved: {},
+    expired: {},
+  },
+};
+
+describe("a timer", () => {
+  test("is set as the object's alarm, at its due time", async () => {
+    const id = await spawned(expiring);
+    expect(await alarmOf(id)).toBe(START + 1_000);
+    const { timers } = await actorNow(id);
+    expect(timers).toEqual([{ id: "t1", event: "@timer:waiting:1000", dueAt: new Date(START + 1_000).toISOString() }]);
+  });
+
+  test("that came due while the object was down fires once it is up, without a caller", async () => {
+    const id = await spawned(expiring);
+    await evict(id);
+    pass(3_600_000);
+    expect(await ringAlarm(id)).toBe(true);
+    const log = await records(id);
+    expect(log.map(({ kind, type }) => [kind, type])).toEqual([
+      ["spawned", null],
+      ["timer", "@timer:waiting:1000"],
+    ]);
+    expect(log[1]).toMatchObject({ at: new Date(START + 3_600_000).toISOString(), stateValue: "expired", handled: true });
+    await expectReplays(id);
+  });
+
+  test("fires once when the alarm goes off twice, and not early when it goes off early", async () => {
+    const id = await spawned(expiring);
+    pass(999);
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "waiting", seq: 1 });
+    // Too early: nothing happened but that the alarm was set again.
+    expect(await alarmOf(id)).toBe(START + 1_000);
+    pass(1);
+    await ringAlarm(id);
+    await evict(id);
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "expired", seq: 2 });
+  });
+
+  test("that is due fires before an event that arrives late, whatever the alarm did", async () => {
+    const id = await spawned(expiring);
+    pass(1_005);
+    const answer = await sent(id, "APPROVE");
+    expect(answer.body).toMatchObject({ handled: false, reason: "no_transition", stateValue: "expired", seq: 3 });
+    const strict = await sent(id, "APPROVE", undefined, { headers: { Prefer: "handling=strict" } });
+    expectProblem(strict, 409, "event_not_accepted");
+  });
+
+  test("stays fired when the event that came after it is refused", async () => {
+    const id = await spawned(expiring);
+    pass(1_005);
+    const strict = await sent(id, "APPROVE", undefined, { headers: { Prefer: "handling=strict" } });
+    expectProblem(strict, 409, "event_not_accepted");
+    await evict(id);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "expired", seq: 2 });
+  });
+
+  test("of a state that was left and entered again is a new one; the old alarm does not fire it", async () => {
+    const id = await spawned(expiring);
+    pass(600);
+    await sent(id, "LEAVE");
+    await sent(id, "RETURN");
+    pass(400);
+    // The time of the first entry's timer: its alarm still stands, and must find nothing due.
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "waiting", timers: [{ id: "t2" }] });
+    expect(await alarmOf(id)).toBe(START + 1_600);
+    pass(600);
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "expired" });
+  });
+
+  test("starts anew with reenter, and goes on through a plain transition to the same state", async () => {
+    const id = await spawned(expiring);
+    pass(600);
+    await sent(id, "STAY");
+    expect((await actorNow(id)).timers).toMatchObject([{ id: "t1", dueAt: new Date(START + 1_000).toISOString() }]);
+    await sent(id, "AGAIN");
+    expect((await actorNow(id)).timers).toMatchObject([{ id: "t2", dueAt: new Date(START + 1_600).toISOString() }]);
+  });
+
+  test("whose alarm was lost is set again by whatever wakes the object", async () => {
+    const { runInDurableObject } = await import("cloudflare:test");
+    const { objectOf } = await import("../support/actors.ts");
+    const id = await spawned(expiring);
+    await runInDurableObject(objectOf(id), (_, state) => state.storage.deleteAlarm());
+    await evict(id);
+    await actorNow(id);
+    expect(await alarmOf(id)).toBe(START + 1_000);
+  });
+
+  test("over years is exact", async () => {
+    const id = await spawned({ initial: "a", states: { a: { after: { [LIMITS.delayMs]: "b" } }, b: {} } });
+    expect((await actorNow(id)).timers[0].dueAt).toBe(new Date(START + LIMITS.delayMs).toISOString());
+    await advanceClock(id, LIMITS.delayMs - 1);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "a" });
+    await advanceClock(id, 1);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "b" });
+  });
+});
+
+test("overdue timers fire in due order, and what they arm counts from their record", async () => {
+  const region = (ms: number, next: number): object => ({
+    initial: "a",
+    states: { a: { after: { [ms]: "b" } }, b: { after: { [next]: "c" } }, c: {} },
+  });
+  const id = await spawned({ type: "parallel", states: { slow: region(3_000, 10), fast: region(1_000, 5_000), mid: region(2_000, 100_000) } });
+  pass(60_000);
+  await ringAlarm(id);
+  const fired = (await records(id)).slice(1);
+  expect(fired.map(({ type }) => type)).toEqual(["@timer:fast.a:1000", "@timer:mid.a:2000", "@timer:slow.a:3000"]);
+  expect((await actorNow(id)).timers.map(({ dueAt }: { dueAt: string }) => Date.parse(dueAt) - START)).toEqual([60_010, 65_000, 160_000]);
+});
+
+test("a full batch of due timers goes on by the next alarm, and does not spin", async () => {
+  const id = await spawned({ initial: "a", states: { a: { after: { "0": { target: "a", reenter: true } } } } });
+  const before = await meterOf(id);
+  await ringAlarm(id);
+  expect((await actorNow(id)).seq).toBe(1 + LIMITS.timersPerTransaction);
+  expect(await alarmOf(id)).toBe(START + 1_000);
+  expect((await meterOf(id)).alarmsSet - before.alarmsSet).toBe(1);
+});
+
+describe("a timer whose expression throws", () => {
+  const failing = {
+    initial: "waiting",
+    context: {},
+    states: {
+      waiting: {
+        after: { "1000": { guard: { "@expr": "context.limit > 3" }, target: "passed" } },
+        on: { REPAIR: { actions: { type: "@xstate.assign", context: { limit: { "@expr": "event.limit" } } } } },
+      },
+      passed: {},
+    },
+  };
+
+  test("is parked: recorded, visible, and the alarm does not spin", async () => {
+    const id = await spawned(failing);
+    pass(1_000);
+    await ringAlarm(id);
+    const [, record] = await records(id);
+    expect(record).toMatchObject({
+      kind: "timer",
+      handled: false,
+      stateValue: "waiting",
+      error: { code: "expression_failed", pointer: "/states/waiting/after/1000/guard" },
+    });
+    const actor = await actorNow(id);
+    expect(actor).toMatchObject({ status: "active", timers: [], needsAttention: [{ reason: "parked", item: "t1", seq: 2 }] });
+    expect(await alarmOf(id)).toBeNull();
+    await expectReplays(id);
+  });
+
+  test("is run again by retry, fails again as long as nothing changed, and passes when mended", async () => {
+    const id = await spawned(failing);
+    pass(1_000);
+    await ringAlarm(id);
+    const again = await call("POST", `/v1/actors/${id}/retry`, { body: {} });
+    expect(again.body).toMatchObject({ seq: 4, needsAttention: [{ item: "t1", seq: 4 }] });
+    await sent(id, "REPAIR", { limit: 5 });
+    await evict(id);
+    const key = fresh("retry");
+    const mended = await call("POST", `/v1/actors/${id}/retry`, { body: {}, key });
+    expect(mended.body).toMatchObject({ stateValue: "passed", needsAttention: [], seq: 7 });
+    await evict(id);
+    const repeated = await call("POST", `/v1/actors/${id}/retry`, { body: {}, key });
+    expect(repeated.headers.get("Idempotent-Replayed")).toBe("true");
+    expect(repeated.body).toEqual(mended.body);
+    expectProblem(await call("POST", `/v1/actors/${id}/retry`, { body: {} }), 409, "nothing_to_retry");
+    await expectReplays(id);
+  });
+});
+
+describe("a scheduled event", () => {
+  const listening = { initial: "a", context: { got: 0 }, states: { a: { on: { TOLD: { actions: { type: "@xstate.assign", context: { got: { "@expr": "event.n" } } } } } } } };
+
+  test("is listed, fires with its payload and counts in the history", async () => {
+    const id = await spawned(listening);
+    const made = await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", payload: { n: 7 }, delayMs: 500 } });
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({ timerId: "t1", dueAt: new Date(START + 500).toISOString() });
+    const list = await call("GET", `/v1/actors/${id}/schedule`);
+    expect(list.body.items).toMatchObject([{ timerId: "t1", type: "TOLD", payload: { n: 7 } }]);
+    pass(500);
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ context: { got: 7 }, historyLength: 1, timers: [] });
+    expect((await records(id)).at(-1)).toMatchObject({ kind: "timer", type: "TOLD", payload: { n: 7 }, handled: true });
+    await expectReplays(id);
+  });
+
+  test("can be taken back once", async () => {
+    const id = await spawned(listening);
+    const at = new Date(START + 500).toISOString();
+    const made = await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", at } });
+    const path = `/v1/actors/${id}/schedule/${made.body.timerId}`;
+    expect((await call("DELETE", path)).status).toBe(204);
+    expectProblem(await call("DELETE", path), 404, "timer_not_found");
+    pass(600);
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ context: { got: 0 } });
+    await expectReplays(id);
+  });
+
+  test("repeated with its key gives the first answer, and one timer", async () => {
+    const id = await spawned(listening);
+    const request = { body: { type: "TOLD", delayMs: 500 }, key: fresh("k") };
+    const first = await call("POST", `/v1/actors/${id}/schedule`, request);
+    pass(100);
+    await evict(id);
+    const second = await call("POST", `/v1/actors/${id}/schedule`, request);
+    expect(second.status).toBe(201);
+    expect(second.body).toEqual(first.body);
+    expect((await actorNow(id)).timers).toHaveLength(1);
+  });
+
+  test("beyond the limits is refused: too many, too far, too large", async () => {
+    const id = await spawned(listening);
+    const far = await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", at: "9999-01-01T00:00:00.000Z" } });
+    expectProblem(far, 422, "limit_exceeded");
+    const half = "x".repeat(LIMITS.timerBytes / 2);
+    await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", payload: { half }, delayMs: 1 } });
+    const large = await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", payload: { half }, delayMs: 1 } });
+    expectProblem(large, 422, "limit_exceeded");
+    expect(large.body.detail).toContain("timerBytes");
+    expect((await actorNow(id)).timers).toHaveLength(1);
+  });
+});
+
+describe("the development clock", () => {
+  test("walks from due time to due time, each timer at its own", async () => {
+    const id = await spawned({ initial: "a", states: { a: { after: { "1000": "b" } }, b: { after: { "1000": "c" } }, c: {} } });
+    const answer = await advanceClock(id, 5_000);
+    expect(answer.body).toMatchObject({ stateValue: "c" });
+    expect((await records(id)).map(({ kind, at }) => [kind, Date.parse(at) - START])).toEqual([
+      ["spawned", 0],
+      ["clock_advanced", 0],
+      ["timer", 1_000],
+      ["timer", 2_000],
+    ]);
+    await evict(id);
+    const later = await sent(id, "X");
+    expect(Date.parse(later.body.at) - START).toBe(5_000);
+    await expectReplays(id);
+  });
+
+  test("refuses to fire without end, and changes nothing then", async () => {
+    const id = await spawned({ initial: "a", states: { a: { after: { "1": { target: "a", reenter: true } } } } });
+    expectProblem(await advanceClock(id, LIMITS.timersPerAdvance + 1), 422, "limit_exceeded");
+    expect((await actorNow(id)).seq).toBe(1);
+    expect((await advanceClock(id, LIMITS.timersPerAdvance)).status).toBe(200);
+  });
+
+  test("does not exist outside of development", async () => {
+    const id = await spawned(expiring);
+    const answer = await call("POST", `/v1/actors/${id}/clock/advance`, { body: { ms: 1 }, key: null, env: { PERDURE_TEST_CLOCK: "" } });
+    expect(answer.status).toBe(404);
+  });
+});
