@@ -3,10 +3,11 @@ import type { Check } from "./context.ts";
 import { defaultEntry, isLeaf, upwards } from "./flow.ts";
 import type { Flow } from "./flow.ts";
 import { quoted } from "./problems.ts";
-import { assignsIn, raisesIn } from "./raises.ts";
+import { assignsIn } from "./raises.ts";
 import { isWithin } from "./targets.ts";
 import type { Transition } from "./transitions.ts";
 import type { State } from "./tree.ts";
+import { endsTheMachine } from "./waiting.ts";
 
 /** Circles of `always` that nothing can stop: whoever enters one never comes to rest. */
 export function checkEndlessAlways(check: Check, flow: Flow): void {
@@ -35,6 +36,8 @@ export function checkEndlessAlways(check: Check, flow: Flow): void {
 
 /** The eventless transition that is taken whenever this leaf is active; null when guards have a say, or when there is none. */
 function certainAlways(first: ReadonlyMap<State, Transition>, leaf: State): Transition | null {
+  // A machine that is done does not move any more.
+  if (endsTheMachine(leaf)) return null;
   for (const state of upwards(leaf)) {
     const transition = first.get(state);
     if (transition !== undefined) return transition.guarded ? null : transition;
@@ -65,8 +68,8 @@ function report(
   const cycle = leaves.slice(leaves.indexOf(start));
   const transition = trail.get(start);
   if (transition === undefined) return;
-  // A circle of one leaf changes no state, so XState rests unless something else changes.
-  if (cycle.length === 1 && !changesSomething(transition, start)) return;
+  // A circle of one leaf changes no state, so XState rests unless the context changes.
+  if (cycle.length === 1 && !setsContext(transition, start)) return;
   // Another region may leave the parallel state around a circle.
   if (cycle.some((leaf) => otherRegionsMove(flow, leaf))) return;
   check.errors.add(
@@ -80,26 +83,23 @@ function report(
   );
 }
 
-function changesSomething(transition: Transition, leaf: State): boolean {
+/** A raise is no such thing: the event may lead out. */
+function setsContext(transition: Transition, leaf: State): boolean {
   const { config, targets, reenter } = transition;
-  if (own(config, "context") !== undefined) return true;
+  if (own(config, "context") !== undefined || assignsIn(own(config, "actions"))) return true;
   const entersAgain = targets.length > 0 && (reenter || transition.source !== leaf);
-  const lists = [
-    own(config, "actions"),
-    ...(entersAgain ? [own(leaf.config, "exit"), own(leaf.config, "entry")] : []),
-  ];
-  return lists.some(
-    (actions) => assignsIn(actions) || raisesIn(actions).some(({ delayed }) => !delayed),
-  );
+  return entersAgain && ["exit", "entry"].some((key) => assignsIn(own(leaf.config, key)));
 }
 
+/** Whether a leaf of another region may take an eventless transition, its own or of a state above them all. */
 function otherRegionsMove(flow: Flow, leaf: State): boolean {
-  for (const state of upwards(leaf)) {
-    if (state.parent?.type !== "parallel") continue;
-    const { parent } = state;
+  for (const region of upwards(leaf)) {
+    if (region.parent?.type !== "parallel") continue;
+    const { parent } = region;
     const moves = flow.transitions.some(
       ({ source, trigger }) =>
-        trigger.kind === "always" && isWithin(source, parent) && !isWithin(source, state),
+        trigger.kind === "always" &&
+        (isWithin(source, parent) ? !isWithin(source, region) : isWithin(parent, source)),
     );
     if (moves) return true;
   }

@@ -1,4 +1,4 @@
-import { assign, createMachine, initialTransition, raise } from "xstate";
+import { assign, createActor, createMachine, raise } from "xstate";
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
@@ -16,22 +16,27 @@ export type Start =
 
 /**
  * Lets XState start the bare statechart: its states, its transitions without guards, and the events
- * that entry actions raise at once. No expression is evaluated and no named action runs.
+ * that built-in raises send at once. No expression is evaluated and no named action runs. The first
+ * guard that is asked ends it: what it would say depends on data.
  */
 export function startOf(tree: Tree): Start {
+  let decidedAt: StateValue | undefined;
+  const undecided = Object.assign(() => false, {
+    // XState gives the snapshot to guards that have `check`.
+    check(snapshot: { value: StateValue }): boolean {
+      decidedAt ??= snapshot.value;
+      throw new Error("A guard decides.");
+    },
+  });
   try {
-    const config = { ...bareState(tree.root), options: { maxIterations: LIMITS.microsteps } };
-    const [snapshot] = initialTransition(createMachine(config as never));
-    if (snapshot.status !== "error") {
-      return {
-        kind: "state",
-        value: snapshot.value as StateValue,
-        done: snapshot.status === "done",
-      };
-    }
-    const { error } = snapshot as { error: unknown };
-    if (error instanceof Undecided) return { kind: "state", value: error.value, done: false };
-    throw error;
+    const config = new BareChart(undecided).state(tree.root);
+    config["options"] = { maxIterations: LIMITS.microsteps };
+    // Never started: to be built is enough to compute the start.
+    const snapshot = createActor(createMachine(config as never)).getSnapshot();
+    if (decidedAt !== undefined) return { kind: "state", value: decidedAt, done: false };
+    if (snapshot.status === "error") throw (snapshot as { error: unknown }).error;
+    const value = snapshot.value as StateValue;
+    return { kind: "state", value, done: snapshot.status === "done" };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     if (message.startsWith("Infinite loop detected")) return { kind: "endless" };
@@ -39,64 +44,56 @@ export function startOf(tree: Tree): Start {
   }
 }
 
-class Undecided extends Error {
-  readonly value: StateValue;
-
-  constructor(value: StateValue) {
-    super("A guard decides.");
-    this.value = value;
-  }
-}
-
-/** The first guard that is asked ends the start: what it would say depends on data. XState gives guards with `check` the snapshot. */
-const undecided = Object.assign(() => false, {
-  check(snapshot: { value: StateValue }): boolean {
-    throw new Undecided(snapshot.value);
-  },
-});
-
 type Config = Record<string, unknown>;
 
-function bareState(state: State): Config {
-  const { config } = state;
-  const bare: Config = {
-    id: state.id,
-    type: state.type,
-    entry: bareActions(own(config, "entry")),
-    exit: bareActions(own(config, "exit")),
-  };
-  for (const key of ["initial", "history", "target"]) {
-    const value = own(config, key);
-    if (value !== undefined) bare[key] = value;
-  }
-  for (const key of ["always", "onDone"]) {
-    const value = own(config, key);
-    if (value !== undefined) bare[key] = bareTransitions(value);
-  }
-  const on = own(config, "on");
-  if (isJsonObject(on)) {
-    bare["on"] = Object.fromEntries(
-      Object.entries(on).map(([descriptor, value]) => [descriptor, bareTransitions(value)]),
-    );
-  }
-  if (state.children.size > 0) {
-    bare["states"] = Object.fromEntries(
-      [...state.children].map(([key, child]) => [key, bareState(child)]),
-    );
-  }
-  return bare;
-}
+class BareChart {
+  readonly #guard: unknown;
 
-function bareTransitions(value: JsonValue): Config[] {
-  return listed(value, "").map((item) => {
-    const config: JsonObject = isJsonObject(item.value) ? item.value : { target: item.value };
-    const bare: Config = { actions: bareActions(own(config, "actions"), own(config, "context")) };
-    if (own(config, "target") !== undefined) bare["target"] = own(config, "target");
-    if (own(config, "reenter") === true) bare["reenter"] = true;
-    const guarded = own(config, "guard") !== undefined || own(config, "matches") !== undefined;
-    if (guarded) bare["guard"] = undecided;
+  /** One guard stands for all. */
+  constructor(guard: unknown) {
+    this.#guard = guard;
+  }
+
+  state({ config, id, type, children }: State): Config {
+    const bare: Config = {
+      id,
+      type,
+      entry: bareActions(own(config, "entry")),
+      exit: bareActions(own(config, "exit")),
+    };
+    for (const key of ["initial", "history", "target"]) {
+      const value = own(config, key);
+      if (value !== undefined) bare[key] = value;
+    }
+    for (const key of ["always", "onDone"]) {
+      const value = own(config, key);
+      if (value !== undefined) bare[key] = this.#transitions(value);
+    }
+    const on = own(config, "on");
+    if (isJsonObject(on)) {
+      bare["on"] = Object.fromEntries(
+        Object.entries(on).map(([descriptor, value]) => [descriptor, this.#transitions(value)]),
+      );
+    }
+    if (children.size > 0) {
+      bare["states"] = Object.fromEntries(
+        [...children].map(([key, child]) => [key, this.state(child)]),
+      );
+    }
     return bare;
-  });
+  }
+
+  #transitions(value: JsonValue): Config[] {
+    return listed(value, "").map((item) => {
+      const config: JsonObject = isJsonObject(item.value) ? item.value : { target: item.value };
+      const bare: Config = { actions: bareActions(own(config, "actions"), own(config, "context")) };
+      if (own(config, "target") !== undefined) bare["target"] = own(config, "target");
+      if (own(config, "reenter") === true) bare["reenter"] = true;
+      const guarded = own(config, "guard") !== undefined || own(config, "matches") !== undefined;
+      if (guarded) bare["guard"] = this.#guard;
+      return bare;
+    });
+  }
 }
 
 function bareActions(actions: JsonValue | undefined, patch?: JsonValue): unknown[] {

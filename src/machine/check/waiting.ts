@@ -74,7 +74,7 @@ export function readWaiting(flow: Flow): Waiting {
 }
 
 /** Whether a leaf is a final state that ends the root, alone or with the other regions. */
-function endsTheMachine(leaf: State): boolean {
+export function endsTheMachine(leaf: State): boolean {
   if (leaf.type !== "final") return false;
   const parent = leaf.parent;
   let state = parent?.type === "compound" ? parent : leaf;
