@@ -1,0 +1,157 @@
+/**
+ * Writes lives of actors in today's format to `test/golden/format-<n>/`, for tests of later versions to read.
+ * A file that is there is never written again: what was released is what must stay readable.
+ *
+ *     node --import ./scripts/wasm-modules.ts scripts/write-golden.ts
+ */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import type { JsonObject } from "../src/base/json.ts";
+import { advance, beginActor } from "../src/lifecycle/advance.ts";
+import type { Birth, Input } from "../src/lifecycle/input.ts";
+import { encodeBody } from "../src/lifecycle/record.ts";
+import { ENVELOPE_FORMAT } from "../src/lifecycle/types.ts";
+import { compileDefinition } from "../src/machine/compile.ts";
+
+interface Life {
+  name: string;
+  definition: JsonObject;
+  birth?: Partial<Birth>;
+  /** Inputs, and ms to let pass between them. */
+  inputs: (Input | number)[];
+}
+
+const event = (type: string, payload: JsonObject | null = null): Input => ({ kind: "event", type, payload });
+const ADDRESS = { tenant: "default", id: "golden-1" };
+const START = Date.UTC(2026, 10, 29, 12);
+
+const lives: Life[] = [
+  {
+    name: "alive",
+    definition: {
+      id: "everything",
+      type: "parallel",
+      context: { n: { "@expr": "input.n" }, seen: [] },
+      output: { n: { "@expr": "context.n" } },
+      delays: { SOON: { "@expr": "context.n * 1000" } },
+      states: {
+        form: {
+          initial: "one",
+          tags: ["open"],
+          on: { AWAY: ".away", FORBIDDEN: {} },
+          states: {
+            one: { on: { NEXT: "two" } },
+            two: {
+              initial: "x",
+              states: { x: { on: { NEXT: "y" } }, y: { after: { SOON: "#late" } } },
+            },
+            away: { on: { BACK: "last", END: "end" } },
+            last: { type: "history", history: "deep" },
+            late: { id: "late", after: { "5": { guard: { "@expr": "context.missing" }, target: "one" } }, on: { AWAY: "away" } },
+            end: { type: "final" },
+          },
+        },
+        notes: {
+          initial: "open",
+          states: {
+            open: {
+              on: {
+                NOTE: {
+                  actions: [
+                    { type: "@xstate.assign", context: { seen: { "@expr": "context.seen + [event.text]" } } },
+                    { type: "@xstate.raise", event: { type: "NOTED", dice: { "@expr": "random()" } }, delay: 10, id: "noted" },
+                    { type: "@perdure.setRef", name: "note", value: { "@expr": "uuid()" } },
+                    { type: "@xstate.emit", event: { type: "noted", text: { "@expr": "event.text" } } },
+                    { type: "@xstate.log", args: [{ "@expr": "self.seq" }] },
+                  ],
+                },
+                NOTED: [{ guard: { "@expr": "size(context.seen) > 5" }, target: "full" }],
+                END: "full",
+              },
+            },
+            full: { type: "final" },
+          },
+        },
+      },
+    },
+    birth: { input: { n: 2 }, context: { extra: { "constructor": 1 } }, refs: { order: "o-1" }, requestedAs: "everything" },
+    inputs: [
+      event("NEXT"),
+      5,
+      event("NOTE", { text: "first" }),
+      event("FORBIDDEN"),
+      event("UNKNOWN"),
+      20,
+      event("NEXT"),
+      { kind: "scheduled", type: "NOTE", payload: { text: "later" }, dueAt: START + 60_000 },
+      { kind: "scheduled", type: "NOTE", payload: null, dueAt: START + 70_000 },
+      { kind: "unscheduled", timerId: "t4" },
+      { kind: "paused", reason: "audit" },
+      { kind: "resumed", reason: null },
+      { kind: "refs_changed", refs: { order: null, customer: "c-1" } },
+      { kind: "clock_advanced", ms: 1_000 },
+      3_000,
+      10,
+      { kind: "retried", items: ["t5"] },
+      1,
+      event("AWAY"),
+    ],
+  },
+  {
+    name: "finished",
+    definition: {
+      id: "short",
+      initial: "a",
+      output: { "@expr": "{'at': now}" },
+      states: { a: { on: { END: "b" } }, b: { type: "final" } },
+    },
+    inputs: [event("END")],
+  },
+  {
+    name: "adopted",
+    definition: {
+      id: "adoptee",
+      initial: "form",
+      states: {
+        form: { initial: "one", after: { "1000": "away" }, states: { one: {}, two: {}, last: { type: "history" } } },
+        away: { on: { BACK: "form.last" } },
+      },
+    },
+    birth: { snapshot: { value: { form: "two" }, context: { old: true } } },
+    inputs: [2_000, event("BACK"), { kind: "terminated", reason: "done with" }],
+  },
+];
+
+for (const life of lives) {
+  const folder = new URL(`../test/golden/format-${ENVELOPE_FORMAT}/`, import.meta.url);
+  const file = new URL(`${life.name}.json`, folder);
+  if (existsSync(file)) continue;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(live(life), null, 2)}\n`);
+}
+
+function live({ definition, birth, inputs }: Life): JsonObject {
+  const machine = compileDefinition(definition);
+  const origin = { key: null, request: null, by: null, principal: "dev" };
+  const full = { uid: "0123456789abcdef".repeat(2), definitionId: `${machine.family}-v1`, definitionHash: "ab".repeat(32), ...birth };
+  let at = START;
+  let actor: Parameters<typeof advance>[0] | null = null;
+  const log: JsonObject[] = [];
+  const take = (outcome: ReturnType<typeof advance>, key: string | null): void => {
+    if (!outcome.ok) throw new Error(outcome.fault.message);
+    ({ actor } = outcome);
+    const { seq, at: time, kind, request } = outcome.record;
+    log.push({ seq, at: time, kind, key, request, body: encodeBody(outcome.record) });
+  };
+  const present = (): Parameters<typeof advance>[0] => actor!;
+  const keyed = (index: number): typeof origin & { key: string; request: string } => ({ ...origin, key: `key-${index}`, request: "cd".repeat(32) }) as never;
+  take(beginActor(ADDRESS, machine, full, at, keyed(0)), "key-0");
+  for (const [index, input] of inputs.entries()) {
+    if (typeof input === "number") {
+      at += input;
+      for (let timer = present().envelope.timers[0]; timer && timer.dueAt <= at; timer = present().envelope.timers[0]) {
+        take(advance(present(), { kind: "timer", timerId: timer.id }, at, { key: null, request: null, by: null, principal: null }), null);
+      }
+    } else take(advance(present(), input, at, keyed(index + 1)), `key-${index + 1}`);
+  }
+  return { definition, envelope: present().envelope as unknown as JsonObject, log };
+}
