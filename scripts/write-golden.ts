@@ -6,8 +6,11 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import type { JsonObject } from "../src/base/json.ts";
+import type { Actor } from "../src/lifecycle/actor.ts";
 import { advance, beginActor } from "../src/lifecycle/advance.ts";
-import type { Birth, Input } from "../src/lifecycle/input.ts";
+import type { Advanced } from "../src/lifecycle/advance.ts";
+import { NO_ORIGIN } from "../src/lifecycle/input.ts";
+import type { Birth, Input, Origin } from "../src/lifecycle/input.ts";
 import { encodeBody } from "../src/lifecycle/record.ts";
 import { ENVELOPE_FORMAT } from "../src/lifecycle/types.ts";
 import { compileDefinition } from "../src/machine/compile.ts";
@@ -20,7 +23,11 @@ interface Life {
   inputs: (Input | number)[];
 }
 
-const event = (type: string, payload: JsonObject | null = null): Input => ({ kind: "event", type, payload });
+const event = (type: string, payload: JsonObject | null = null): Input => ({
+  kind: "event",
+  type,
+  payload,
+});
 const ADDRESS = { tenant: "default", id: "golden-1" };
 const START = Date.UTC(2026, 10, 29, 12);
 
@@ -46,7 +53,11 @@ const lives: Life[] = [
             },
             away: { on: { BACK: "last", END: "end" } },
             last: { type: "history", history: "deep" },
-            late: { id: "late", after: { "5": { guard: { "@expr": "context.missing" }, target: "one" } }, on: { AWAY: "away" } },
+            late: {
+              id: "late",
+              after: { "5": { guard: { "@expr": "context.missing" }, target: "one" } },
+              on: { AWAY: "away" },
+            },
             end: { type: "final" },
           },
         },
@@ -57,10 +68,21 @@ const lives: Life[] = [
               on: {
                 NOTE: {
                   actions: [
-                    { type: "@xstate.assign", context: { seen: { "@expr": "context.seen + [event.text]" } } },
-                    { type: "@xstate.raise", event: { type: "NOTED", dice: { "@expr": "random()" } }, delay: 10, id: "noted" },
+                    {
+                      type: "@xstate.assign",
+                      context: { seen: { "@expr": "context.seen + [event.text]" } },
+                    },
+                    {
+                      type: "@xstate.raise",
+                      event: { type: "NOTED", dice: { "@expr": "random()" } },
+                      delay: 10,
+                      id: "noted",
+                    },
                     { type: "@perdure.setRef", name: "note", value: { "@expr": "uuid()" } },
-                    { type: "@xstate.emit", event: { type: "noted", text: { "@expr": "event.text" } } },
+                    {
+                      type: "@xstate.emit",
+                      event: { type: "noted", text: { "@expr": "event.text" } },
+                    },
                     { type: "@xstate.log", args: [{ "@expr": "self.seq" }] },
                   ],
                 },
@@ -73,7 +95,12 @@ const lives: Life[] = [
         },
       },
     },
-    birth: { input: { n: 2 }, context: { extra: { "constructor": 1 } }, refs: { order: "o-1" }, requestedAs: "everything" },
+    birth: {
+      input: { n: 2 },
+      context: { extra: { constructor: 1 } },
+      refs: { order: "o-1" },
+      requestedAs: "everything",
+    },
     inputs: [
       event("NEXT"),
       5,
@@ -112,7 +139,11 @@ const lives: Life[] = [
       id: "adoptee",
       initial: "form",
       states: {
-        form: { initial: "one", after: { "1000": "away" }, states: { one: {}, two: {}, last: { type: "history" } } },
+        form: {
+          initial: "one",
+          after: { "1000": "away" },
+          states: { one: {}, two: {}, last: { type: "history" } },
+        },
         away: { on: { BACK: "form.last" } },
       },
     },
@@ -131,27 +162,37 @@ for (const life of lives) {
 
 function live({ definition, birth, inputs }: Life): JsonObject {
   const machine = compileDefinition(definition);
-  const origin = { key: null, request: null, by: null, principal: "dev" };
-  const full = { uid: "0123456789abcdef".repeat(2), definitionId: `${machine.family}-v1`, definitionHash: "ab".repeat(32), ...birth };
-  let at = START;
-  let actor: Parameters<typeof advance>[0] | null = null;
-  const log: JsonObject[] = [];
-  const take = (outcome: ReturnType<typeof advance>, key: string | null): void => {
-    if (!outcome.ok) throw new Error(outcome.fault.message);
-    ({ actor } = outcome);
-    const { seq, at: time, kind, request } = outcome.record;
-    log.push({ seq, at: time, kind, key, request, body: encodeBody(outcome.record) });
+  const full: Birth = {
+    uid: "0123456789abcdef".repeat(2),
+    definitionId: `${machine.family}-v1`,
+    definitionHash: "ab".repeat(32),
+    ...birth,
   };
-  const present = (): Parameters<typeof advance>[0] => actor!;
-  const keyed = (index: number): typeof origin & { key: string; request: string } => ({ ...origin, key: `key-${index}`, request: "cd".repeat(32) }) as never;
-  take(beginActor(ADDRESS, machine, full, at, keyed(0)), "key-0");
-  for (const [index, input] of inputs.entries()) {
-    if (typeof input === "number") {
-      at += input;
-      for (let timer = present().envelope.timers[0]; timer && timer.dueAt <= at; timer = present().envelope.timers[0]) {
-        take(advance(present(), { kind: "timer", timerId: timer.id }, at, { key: null, request: null, by: null, principal: null }), null);
-      }
-    } else take(advance(present(), input, at, keyed(index + 1)), `key-${index + 1}`);
+  const log: JsonObject[] = [];
+  const take = (outcome: Advanced): Actor => {
+    if (!outcome.ok) throw new Error(outcome.fault.message);
+    const { seq, at, kind, key, request } = outcome.record;
+    log.push({ seq, at, kind, key, request, body: encodeBody(outcome.record) });
+    return outcome.actor;
+  };
+  const keyed = (): Origin => ({
+    key: `key-${log.length}`,
+    request: "cd".repeat(32),
+    by: null,
+    principal: "dev",
+  });
+  let at = START;
+  let actor = take(beginActor(ADDRESS, machine, full, at, keyed()));
+  for (const input of inputs) {
+    if (typeof input !== "number") {
+      actor = take(advance(actor, input, at, keyed()));
+      continue;
+    }
+    at += input;
+    for (let timer = actor.envelope.timers[0]; timer && timer.dueAt <= at;) {
+      actor = take(advance(actor, { kind: "timer", timerId: timer.id }, at, NO_ORIGIN));
+      timer = actor.envelope.timers[0];
+    }
   }
-  return { definition, envelope: present().envelope as unknown as JsonObject, log };
+  return { definition, envelope: actor.envelope as unknown as JsonObject, log };
 }

@@ -13,7 +13,10 @@ const ACTIONS = {
   pause: { kind: "paused", from: ["active", "stranded"], at: "paused" },
   resume: { kind: "resumed", from: ["paused"], at: "active" },
   terminate: { kind: "terminated", from: ["active", "paused", "stranded"], at: "terminated" },
-} as const satisfies Record<string, { kind: string; from: readonly ActorStatus[]; at: ActorStatus }>;
+} as const satisfies Record<
+  string,
+  { kind: string; from: readonly ActorStatus[]; at: ActorStatus }
+>;
 
 /** Pause, resume, terminate, retry. Where there is nothing to do, nothing is recorded and the actor is answered. */
 export async function control(resident: Resident, command: ControlCommand): Promise<Reply> {

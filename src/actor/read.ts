@@ -36,8 +36,18 @@ export async function log(resident: Resident, query: LogQuery): Promise<Reply> {
   if (actor === null) return noSuchActor(query.id);
   const { after, limit, kind } = query;
   const through = actor.envelope.seq;
-  const rows = readRows(resident.db, { after, through, kind, limit: limit + 1, chars: LIMITS.pageBytes });
-  return answer(200, page(rows, limit, through, (row) => recordView(recordOf(row))), through);
+  const rows = readRows(resident.db, {
+    after,
+    through,
+    kind,
+    limit: limit + 1,
+    chars: LIMITS.pageBytes,
+  });
+  return answer(
+    200,
+    page(rows, limit, through, (row) => recordView(recordOf(row))),
+    through,
+  );
 }
 
 export async function exportHead(resident: Resident, { id }: Address): Promise<Reply> {

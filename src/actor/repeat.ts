@@ -1,3 +1,4 @@
+import { LIMITS } from "../base/limits.ts";
 import { isoTime } from "../base/time.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { wake } from "../lifecycle/actor.ts";
@@ -21,12 +22,7 @@ export function repeat(resident: Resident, actor: Actor, keyed: Keyed): Reply | 
   return row === null ? null : repeatRow(resident, actor, keyed, row);
 }
 
-export function repeatRow(
-  resident: Resident,
-  actor: Actor,
-  keyed: Keyed,
-  row: RecordRow,
-): Reply {
+export function repeatRow(resident: Resident, actor: Actor, keyed: Keyed, row: RecordRow): Reply {
   if (row.request !== keyed.request) {
     return refuse(
       "idempotency_key_reused",
@@ -66,8 +62,14 @@ export function actorAt(resident: Resident, present: Actor, seq: number): Actor 
   const checkpoint = actorTables(db).sealed ? checkpointBefore(db, seq) : null;
   const from = checkpoint === null ? null : wake(decodeEnvelope(checkpoint), machine);
   const replay = new Replay(envelope, machine, { from });
-  for (let after = from?.envelope.seq ?? 0; after < seq; ) {
-    const rows = readRows(db, { after, through: seq, kind: null, limit: 100, chars: 4_000_000 });
+  for (let after = from?.envelope.seq ?? 0; after < seq;) {
+    const rows = readRows(db, {
+      after,
+      through: seq,
+      kind: null,
+      limit: 100,
+      chars: LIMITS.pageBytes,
+    });
     const divergence = replay.run(rows.map(recordOf));
     if (divergence) {
       throw new Error(`Record ${divergence.seq} of the actor does not replay as it was recorded.`);

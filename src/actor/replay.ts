@@ -1,3 +1,4 @@
+import { LIMITS } from "../base/limits.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { Replay } from "../lifecycle/replay.ts";
@@ -6,6 +7,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import { resolveMachine } from "../registry/definition-cache.ts";
 import { readRows } from "../storage/actor-log.ts";
+import type { RecordRow } from "../storage/actor-log.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import { recordOf } from "./resident.ts";
 import type { Resident } from "./resident.ts";
@@ -33,9 +35,9 @@ export async function replayLog(
     machine = other.machine;
   }
   const replay = new Replay(actor.envelope, machine, { onOther });
-  const divergence =
-    (await runAll(resident, replay, actor.envelope.seq)) ??
-    (onOther ? null : compareEnds(actor, replay.actor as Actor));
+  const outcome = await runAll(resident, replay, actor);
+  if (outcome === "erased") return noSuchActor(query.id);
+  const divergence = outcome ?? (onOther ? null : compareEnds(actor, replay.actor as Actor));
   const body = divergence
     ? { identical: false, firstDivergence: divergence as unknown as JsonObject }
     : { identical: true };
@@ -45,15 +47,16 @@ export async function replayLog(
 async function runAll(
   resident: Resident,
   replay: Replay,
-  through: number,
-): Promise<Divergence | null> {
-  for (let after = 0; after < through; ) {
-    const rows = readRows(resident.db, { after, through, kind: null, limit: CHUNK, chars: 4_000_000 });
-    // The actor was erased meanwhile: what is left to compare is nothing.
-    if (rows.length === 0) return null;
+  { envelope: { uid, seq: through } }: Actor,
+): Promise<Divergence | null | "erased"> {
+  let after = 0;
+  while (after < through) {
+    if (resident.actor?.envelope.uid !== uid) return "erased";
+    const range = { after, through, kind: null, limit: CHUNK, chars: LIMITS.pageBytes };
+    const rows = readRows(resident.db, range);
     const divergence = replay.run(rows.map(recordOf));
     if (divergence) return divergence;
-    after = rows.at(-1)!.seq;
+    after = (rows.at(-1) as RecordRow).seq;
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
   return null;

@@ -68,11 +68,7 @@ export class Resident {
     if (stored === null) return;
     const envelope = decodeEnvelope(stored.snapshot);
     const registry = this.env.REGISTRY.getByName(envelope.tenant);
-    const machine = await getMachine(
-      registry,
-      envelope.definitionHash,
-      envelope.definitionId,
-    );
+    const machine = await getMachine(registry, envelope.definitionHash, envelope.definitionId);
     await this.alarm.load();
     this.#actor = wake(envelope, machine);
     this.#keys = new KeyIndex(this.db, stored.sealed, false);

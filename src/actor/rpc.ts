@@ -110,7 +110,11 @@ export interface ActorRpc {
   control(command: ControlCommand): Promise<Reply>;
   /** 200 actor. Refs with null are removed. */
   setRefs(
-    command: Address & { refs: { [name: string]: string | null }; ifMatch: number | null; principal: string },
+    command: Address & {
+      refs: { [name: string]: string | null };
+      ifMatch: number | null;
+      principal: string;
+    },
   ): Promise<Reply>;
   /** 204, erased. Idempotent by nature: 404 when there was nothing. */
   erase(command: Address & { ifMatch: number | null }): Promise<Reply>;

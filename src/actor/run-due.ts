@@ -1,3 +1,4 @@
+import { logError } from "../base/log.ts";
 import { forgetTombstones } from "./erase.ts";
 import type { Resident } from "./resident.ts";
 import { alarmTime } from "./resident.ts";
@@ -29,7 +30,7 @@ export class DueRunner {
       this.#failures = 0;
       return empty;
     } catch (error) {
-      console.error("An alarm could not do its work and will try again:", describe(error));
+      logError("error", error, { during: "alarm" });
       const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
       this.#failures += 1;
       alarm.ensure(Date.now() + delay);
@@ -50,8 +51,4 @@ export class DueRunner {
     } else if (all) alarm.ensure(alarmTime(envelope));
     return false;
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

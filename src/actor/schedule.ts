@@ -1,4 +1,5 @@
 import { LIMITS } from "../base/limits.ts";
+import type { LogRecord } from "../lifecycle/types.ts";
 import { scheduleViews } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus } from "./guards.ts";
 import { repeat, scheduledAnswer } from "./repeat.ts";
@@ -19,7 +20,8 @@ export async function schedule(resident: Resident, command: ScheduleCommand): Pr
   const now = work.now(Date.now());
   work.fireDue(now);
   const dueAt = command.at ?? now + (command.delayMs as number);
-  let refusal = refuseStatus(work.actor, ["active", "paused"]) ?? refuseSeq(work.actor, keyed.ifMatch);
+  let refusal =
+    refuseStatus(work.actor, ["active", "paused"]) ?? refuseSeq(work.actor, keyed.ifMatch);
   if (dueAt - now > LIMITS.delayMs) {
     refusal ??= refuse(
       "limit_exceeded",
@@ -35,7 +37,7 @@ export async function schedule(resident: Resident, command: ScheduleCommand): Pr
   }
   if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
-  const record = work.records.at(-1)!;
+  const record = work.records.at(-1) as LogRecord;
   return answer(201, scheduledAnswer(record), record.seq);
 }
 

@@ -27,7 +27,9 @@ export async function send(resident: Resident, command: SendCommand): Promise<Re
   const now = work.now(Date.now());
   work.fireDue(now);
   const refusal =
-    refuseStatus(work.actor) ?? refuseSeq(work.actor, command.keyed.ifMatch) ?? apply(work, command, command.strict, now);
+    refuseStatus(work.actor) ??
+    refuseSeq(work.actor, command.keyed.ifMatch) ??
+    apply(work, command, command.strict, now);
   if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
   const record = work.records.at(-1) as LogRecord;
@@ -107,7 +109,8 @@ function apply(
 function repeatWithin(id: string, taken: Map<string, LogRecord>, keyed: Keyed): Reply | null {
   const record = taken.get(keyed.key);
   if (record === undefined) return null;
-  if (record.request === keyed.request) return answer(200, eventAnswer(id, record), record.seq, true);
+  if (record.request === keyed.request)
+    return answer(200, eventAnswer(id, record), record.seq, true);
   return refuse(
     "idempotency_key_reused",
     "Two different events of the batch carry one idempotencyKey; give each its own.",

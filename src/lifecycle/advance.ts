@@ -12,14 +12,7 @@ import type { EventData, MachineState, StepScope } from "../machine/types.ts";
 import { nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
 import type { Birth, Input, Origin } from "./input.ts";
-import {
-  applyTimerCommand,
-  arm,
-  inOrder,
-  timerEvent,
-  timerFault,
-  timerName,
-} from "./timers.ts";
+import { applyTimerCommand, arm, inOrder, timerEvent, timerFault, timerName } from "./timers.ts";
 import { ENVELOPE_FORMAT } from "./types.ts";
 import type { ActorStatus, Envelope, LogRecord, RecordError, Timer } from "./types.ts";
 
@@ -96,7 +89,13 @@ export function advance(actor: Actor, input: Input, at: number, origin: Origin):
       const { kind, reason } = input;
       const status = kind === "resumed" ? "active" : kind;
       const changes = status === "terminated" ? { status, timers: [], parked: [] } : { status };
-      return control(actor, changes as Partial<Envelope>, { kind, payload: reason === null ? null : { reason } }, at, origin);
+      return control(
+        actor,
+        changes as Partial<Envelope>,
+        { kind, payload: reason === null ? null : { reason } },
+        at,
+        origin,
+      );
     }
     case "retried": {
       const again = envelope.parked.filter(({ timer }) => input.items.includes(timer.id));

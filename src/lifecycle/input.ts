@@ -60,7 +60,10 @@ export function inputOf(record: LogRecord): Input {
     case "unscheduled":
       return { kind, timerId: (payload as { timerId: string } & JsonObject).timerId };
     case "refs_changed":
-      return { kind, refs: (payload as unknown as { refs: { [name: string]: string | null } }).refs };
+      return {
+        kind,
+        refs: (payload as unknown as { refs: { [name: string]: string | null } }).refs,
+      };
     case "clock_advanced":
       return { kind, ms: (payload as { ms: number } & JsonObject).ms };
     default:

@@ -15,10 +15,7 @@ export function encodeBody(record: LogRecord): string {
   return JSON.stringify(Object.fromEntries(members));
 }
 
-export function decodeRecord(
-  columns: Pick<LogRecord, ColumnMember>,
-  body: string,
-): LogRecord {
+export function decodeRecord(columns: Pick<LogRecord, ColumnMember>, body: string): LogRecord {
   return {
     seq: columns.seq,
     at: columns.at,

@@ -74,7 +74,9 @@ function runScenario(machine: CompiledMachine, scenario: Scenario): ScenarioResu
     });
   }
   if (expectedStates.length > scenario.events.length) {
-    return failed(`There are ${expectedStates.length} expected states for ${scenario.events.length} events; give one for each event, or null.`);
+    return failed(
+      `There are ${expectedStates.length} expected states for ${scenario.events.length} events; give one for each event, or null.`,
+    );
   }
   const asExpected = expectDone === undefined || expectDone === play.done;
   return { name, passed: asExpected && steps.every(({ ok }) => ok), steps, done: play.done };

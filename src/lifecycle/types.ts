@@ -1,5 +1,11 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import type { Decisions, EventData, MachineState, NotHandled, StateValue } from "../machine/types.ts";
+import type {
+  Decisions,
+  EventData,
+  MachineState,
+  NotHandled,
+  StateValue,
+} from "../machine/types.ts";
 
 /** The format this code writes. Older ones are upgraded on reading; newer ones are refused. */
 export const ENVELOPE_FORMAT = 1;

@@ -126,10 +126,7 @@ class MachineCompiler {
   #compileDelays(): void {
     for (const [name, delay] of Object.entries(this.#implementations.delays)) {
       this.#delays.set(name, ({ context, event }) =>
-        wholeMs(
-          delay(argsOf(dataOf(context), event as EventData, undefined)),
-          at("/delays", name),
-        ),
+        wholeMs(delay(argsOf(dataOf(context), event as EventData, undefined)), at("/delays", name)),
       );
     }
     const declared = this.#definition["delays"];

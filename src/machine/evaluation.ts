@@ -73,7 +73,12 @@ export class Evaluation {
     throw new Error(fault.message);
   }
 
-  evaluate(expression: Expression, pointer: string, context: JsonObject, event: unknown): JsonValue {
+  evaluate(
+    expression: Expression,
+    pointer: string,
+    context: JsonObject,
+    event: unknown,
+  ): JsonValue {
     try {
       return expression.evaluate({
         context,

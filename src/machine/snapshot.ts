@@ -21,7 +21,11 @@ export function readSnapshot(machine: CompiledMachine, snapshot: JsonObject): Ma
   };
   for (const key of Object.keys(snapshot)) {
     if (!KNOWN.includes(key)) {
-      refuse(at("", key), "unknown_field", "Send XState v5's persisted snapshot, or only value and context.");
+      refuse(
+        at("", key),
+        "unknown_field",
+        "Send XState v5's persisted snapshot, or only value and context.",
+      );
     }
   }
   const status = snapshot["status"] ?? "active";
@@ -65,7 +69,11 @@ function checkValue(
   const keyOf = (child: StateNode): string => child.path.at(-1) as string;
   const chosen = typeof value === "string" ? { [value]: undefined } : value;
   if (!isJsonObject(chosen as JsonValue)) {
-    return refuse(pointer, "value", `A state value is a state's key or an object; ${name} has ${list(states.map(keyOf))}.`);
+    return refuse(
+      pointer,
+      "value",
+      `A state value is a state's key or an object; ${name} has ${list(states.map(keyOf))}.`,
+    );
   }
   const keys = Object.keys(chosen as object);
   const expected = node.type === "parallel" ? states.map(keyOf) : null;
@@ -73,21 +81,34 @@ function checkValue(
     return refuse(pointer, "value", `Exactly one state of ${name} can be active.`);
   }
   for (const key of expected ?? []) {
-    if (!keys.includes(key)) refuse(at(pointer, key), "value", `The region '${key}' of ${name} is missing.`);
+    if (!keys.includes(key))
+      refuse(at(pointer, key), "value", `The region '${key}' of ${name} is missing.`);
   }
   for (const key of keys) {
     const child = states.find((state) => keyOf(state) === key);
     const below = (chosen as JsonObject)[key];
     if (child === undefined) {
-      refuse(at(pointer, key), "value", `${name} has no state '${key}'; it has ${list(states.map(keyOf))}.`);
+      refuse(
+        at(pointer, key),
+        "value",
+        `${name} has no state '${key}'; it has ${list(states.map(keyOf))}.`,
+      );
     } else if (child.type === "compound" || child.type === "parallel") {
       if (below === undefined) {
-        refuse(at(pointer, key), "value", `'${pathOf(child)}' has states of its own; name the active one.`);
+        refuse(
+          at(pointer, key),
+          "value",
+          `'${pathOf(child)}' has states of its own; name the active one.`,
+        );
       } else checkValue(child, below, at(pointer, key), refuse);
     } else if (isJsonObject(below) ? Object.keys(below).length > 0 : below !== undefined) {
       refuse(at(pointer, key), "value", `'${pathOf(child)}' has no states below it.`);
     } else if (child.type === "final" && node.parent === undefined && node.type !== "parallel") {
-      refuse(at(pointer, key), "not_active", `'${key}' is final; a finished machine cannot live on.`);
+      refuse(
+        at(pointer, key),
+        "not_active",
+        `'${key}' is final; a finished machine cannot live on.`,
+      );
     }
   }
 }
@@ -116,7 +137,11 @@ function readHistory(
       const parent = node.path.slice(0, -1);
       const inside = target && parent.every((key, depth) => target.path[depth] === key);
       if (inside && target.path.length > parent.length) return [pathOf(target)];
-      refuse(at(pointer, index), "history", `'${id}' can only remember states beside and below it.`);
+      refuse(
+        at(pointer, index),
+        "history",
+        `'${id}' can only remember states beside and below it.`,
+      );
       return [];
     });
   }

@@ -171,7 +171,12 @@ function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Command[]
   return commands;
 }
 
-function checkSizes(before: Live | null, live: Live, commands: Command[], evaluation: Evaluation): void {
+function checkSizes(
+  before: Live | null,
+  live: Live,
+  commands: Command[],
+  evaluation: Evaluation,
+): void {
   if (before === null || contextOf(before) !== contextOf(live)) {
     requireSize("contextBytes", "context", contextOf(live), evaluation);
   }
@@ -181,7 +186,12 @@ function checkSizes(before: Live | null, live: Live, commands: Command[], evalua
   const emitted = commands.flatMap((command) => (command.kind === "emit" ? [command.event] : []));
   const { logs } = evaluation.decisions;
   if (emitted.length + logs.length > 0) {
-    requireSize("emittedBytes", "list of emitted events and logs", [...emitted, ...logs], evaluation);
+    requireSize(
+      "emittedBytes",
+      "list of emitted events and logs",
+      [...emitted, ...logs],
+      evaluation,
+    );
   }
 }
 

@@ -1,13 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
-import { actorNow, deployed, evict, expectReplays, records, sent, spawned } from "../support/actors.ts";
+import {
+  actorNow,
+  deployed,
+  evict,
+  expectReplays,
+  records,
+  sent,
+  spawned,
+} from "../support/actors.ts";
 
 const machine = {
   initial: "a",
   context: { n: 0 },
   states: {
-    a: { tags: ["open"], on: { GO: "b", ADD: { actions: { type: "@xstate.assign", context: { n: { "@expr": "context.n + 1" } } } } } },
+    a: {
+      tags: ["open"],
+      on: {
+        GO: "b",
+        ADD: { actions: { type: "@xstate.assign", context: { n: { "@expr": "context.n + 1" } } } },
+      },
+    },
     b: { after: { "60000": "c" }, on: { END: "c" } },
     c: { type: "final" },
   },
@@ -27,7 +41,11 @@ describe("pause and resume", () => {
     expect(refused.body.actorStatus).toBe("paused");
     expect((await control(id, "resume")).body).toMatchObject({ status: "active", seq: 3 });
     expect((await sent(id, "GO")).body).toMatchObject({ handled: true, seq: 4 });
-    expect((await records(id))[1]).toMatchObject({ kind: "paused", payload: { reason: "audit" }, principal: "dev" });
+    expect((await records(id))[1]).toMatchObject({
+      kind: "paused",
+      payload: { reason: "audit" },
+      principal: "dev",
+    });
     await expectReplays(id);
   });
 
@@ -55,12 +73,20 @@ describe("terminate", () => {
   test("ends an actor for good: no timers, no events, no way back", async () => {
     const id = await spawned(machine);
     await sent(id, "GO");
-    expect((await control(id, "terminate")).body).toMatchObject({ status: "terminated", timers: [], done: false });
+    expect((await control(id, "terminate")).body).toMatchObject({
+      status: "terminated",
+      timers: [],
+      done: false,
+    });
     for (const action of ["pause", "resume", "retry"]) {
       expectProblem(await control(id, action), 409, "actor_not_active");
     }
     expectProblem(await sent(id, "END"), 409, "actor_not_active");
-    expectProblem(await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "END", delayMs: 1 } }), 409, "actor_not_active");
+    expectProblem(
+      await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "END", delayMs: 1 } }),
+      409,
+      "actor_not_active",
+    );
     await expectReplays(id);
   });
 
@@ -83,7 +109,10 @@ describe("If-Match", () => {
       sent(id, "ADD", undefined, stale),
       control(id, "pause", stale),
       control(id, "terminate", stale),
-      call("POST", `/v1/actors/${id}/events/batch`, { body: { events: [{ type: "ADD" }] }, ...stale }),
+      call("POST", `/v1/actors/${id}/events/batch`, {
+        body: { events: [{ type: "ADD" }] },
+        ...stale,
+      }),
       call("POST", `/v1/actors/${id}/schedule`, { body: { type: "ADD", delayMs: 1 }, ...stale }),
       call("PATCH", `/v1/actors/${id}`, { body: { refs: { a: "b" } }, ...stale }),
       call("DELETE", `/v1/actors/${id}`, stale),
@@ -101,14 +130,33 @@ describe("If-Match", () => {
 describe("refs", () => {
   test("are set at spawn, changed by PATCH and by the machine, and bounded", async () => {
     const id = await spawned(
-      { initial: "a", states: { a: { on: { PAID: { actions: { type: "@perdure.setRef", name: "charge", value: { "@expr": "event.charge" } } } } } } },
+      {
+        initial: "a",
+        states: {
+          a: {
+            on: {
+              PAID: {
+                actions: {
+                  type: "@perdure.setRef",
+                  name: "charge",
+                  value: { "@expr": "event.charge" },
+                },
+              },
+            },
+          },
+        },
+      },
       { refs: { order: "o-1" } },
     );
     await sent(id, "PAID", { charge: "ch_1" });
-    const patched = await call("PATCH", `/v1/actors/${id}`, { body: { refs: { order: null, customer: "c-1" } } });
+    const patched = await call("PATCH", `/v1/actors/${id}`, {
+      body: { refs: { order: null, customer: "c-1" } },
+    });
     expect(patched.body.refs).toEqual({ charge: "ch_1", customer: "c-1" });
     expect((await actorNow(id, "?at=1")).refs).toEqual({ order: "o-1" });
-    const many = Object.fromEntries(Array.from({ length: LIMITS.refsPerActor - 2 }, (_, n) => [`r${n}`, "x"]));
+    const many = Object.fromEntries(
+      Array.from({ length: LIMITS.refsPerActor - 2 }, (_, n) => [`r${n}`, "x"]),
+    );
     expect((await call("PATCH", `/v1/actors/${id}`, { body: { refs: many } })).status).toBe(200);
     const more = await call("PATCH", `/v1/actors/${id}`, { body: { refs: { one: "more" } } });
     expectProblem(more, 422, "limit_exceeded");
@@ -117,19 +165,31 @@ describe("refs", () => {
 });
 
 describe("wait", () => {
-  const wait = (id: string, query: string): ReturnType<typeof call> => call("GET", `/v1/actors/${id}/wait?${query}`);
+  const wait = (id: string, query: string): ReturnType<typeof call> =>
+    call("GET", `/v1/actors/${id}/wait?${query}`);
 
   test("answers at once when the condition holds, and after its time when it does not", async () => {
     const id = await spawned(machine);
-    expect((await wait(id, "state=a&timeoutMs=50000")).body).toMatchObject({ matched: true, reason: "matched", actor: { seq: 1 } });
+    expect((await wait(id, "state=a&timeoutMs=50000")).body).toMatchObject({
+      matched: true,
+      reason: "matched",
+      actor: { seq: 1 },
+    });
     expect((await wait(id, "tag=open&timeoutMs=50000")).body).toMatchObject({ matched: true });
     expect((await wait(id, "seq=1&timeoutMs=50000")).body).toMatchObject({ matched: true });
-    expect((await wait(id, "state=b&timeoutMs=20")).body).toMatchObject({ matched: false, reason: "timeout" });
+    expect((await wait(id, "state=b&timeoutMs=20")).body).toMatchObject({
+      matched: false,
+      reason: "timeout",
+    });
   });
 
   test("is told by the commit that fulfils it", async () => {
     const id = await spawned(machine);
-    const waiting = [wait(id, "state=b&timeoutMs=50000"), wait(id, "done=true&timeoutMs=50000"), wait(id, "seq=3&timeoutMs=50000")];
+    const waiting = [
+      wait(id, "state=b&timeoutMs=50000"),
+      wait(id, "done=true&timeoutMs=50000"),
+      wait(id, "seq=3&timeoutMs=50000"),
+    ];
     await sent(id, "GO");
     expect((await waiting[0])!.body).toMatchObject({ matched: true, actor: { stateValue: "b" } });
     await sent(id, "END");
@@ -165,11 +225,17 @@ describe("an adopted actor", () => {
     },
   };
   const adopt = async (snapshot: object, more: object = {}): ReturnType<typeof call> =>
-    call("POST", "/v1/actors", { body: { definitionId: await deployed(definition), snapshot, ...more } });
+    call("POST", "/v1/actors", {
+      body: { definitionId: await deployed(definition), snapshot, ...more },
+    });
 
   test("stands where its snapshot stands, its states' timers start, and it goes on", async () => {
     const answer = await adopt({ value: { form: "two" }, context: { old: true } });
-    expect(answer.body).toMatchObject({ stateValue: { form: "two" }, context: { old: true }, timers: [{ event: "@timer:form:1000" }] });
+    expect(answer.body).toMatchObject({
+      stateValue: { form: "two" },
+      context: { old: true },
+      timers: [{ event: "@timer:form:1000" }],
+    });
     const { id } = answer.body;
     await sent(id, "AWAY");
     await evict(id);
@@ -189,12 +255,16 @@ describe("an adopted actor", () => {
       children: {},
       historyValue: { [`${family}.form.last`]: [{ id: `${family}.form.two` }] },
     };
-    const answer = await call("POST", "/v1/actors", { body: { definitionId: `${family}-v1`, snapshot } });
+    const answer = await call("POST", "/v1/actors", {
+      body: { definitionId: `${family}-v1`, snapshot },
+    });
     expect((await sent(answer.body.id, "BACK")).body.stateValue).toEqual({ form: "two" });
   });
 
   test("does not stand still in a state that moves on by itself", async () => {
-    expect((await adopt({ value: "settled", context: {} })).body).toMatchObject({ stateValue: "away" });
+    expect((await adopt({ value: "settled", context: {} })).body).toMatchObject({
+      stateValue: "away",
+    });
   });
 
   const unfit: [string, object, string][] = [
@@ -212,7 +282,9 @@ describe("an adopted actor", () => {
   test.each(unfit)("cannot have %s", async (_, snapshot, pointer) => {
     const answer = await adopt(snapshot);
     expectProblem(answer, 422, "snapshot_invalid");
-    expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
+    expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(
+      pointer,
+    );
   });
 });
 
@@ -220,10 +292,15 @@ describe("an actor as it was", () => {
   test("is shown after each of its records, across checkpoints too", async () => {
     const id = await spawned(machine);
     const events = Array.from({ length: 100 }, () => ({ type: "ADD" }));
-    for (let round = 0; round < 6; round += 1) await call("POST", `/v1/actors/${id}/events/batch`, { body: { events } });
+    for (let round = 0; round < 6; round += 1)
+      await call("POST", `/v1/actors/${id}/events/batch`, { body: { events } });
     await evict(id);
     for (const seq of [1, 2, LIMITS.recordsPerSeal, 301, 302, 555, 601]) {
-      expect(await actorNow(id, `?at=${seq}`)).toMatchObject({ seq, context: { n: seq - 1 }, historyLength: seq - 1 });
+      expect(await actorNow(id, `?at=${seq}`)).toMatchObject({
+        seq,
+        context: { n: seq - 1 },
+        historyLength: seq - 1,
+      });
     }
     expectProblem(await call("GET", `/v1/actors/${id}?at=602`), 404, "record_not_found");
   });
@@ -233,10 +310,13 @@ describe("export", () => {
   test("holds the envelope, every record and the definition", async () => {
     const id = await spawned(machine);
     const events = Array.from({ length: 100 }, () => ({ type: "ADD" }));
-    for (let round = 0; round < 4; round += 1) await call("POST", `/v1/actors/${id}/events/batch`, { body: { events } });
+    for (let round = 0; round < 4; round += 1)
+      await call("POST", `/v1/actors/${id}/events/batch`, { body: { events } });
     const { body } = await call("GET", `/v1/actors/${id}/export`);
     expect(body.envelope).toMatchObject({ format: 1, id, seq: 401 });
-    expect(body.log.map(({ seq }: { seq: number }) => seq)).toEqual(Array.from({ length: 401 }, (_, n) => n + 1));
+    expect(body.log.map(({ seq }: { seq: number }) => seq)).toEqual(
+      Array.from({ length: 401 }, (_, n) => n + 1),
+    );
     expect(body.definitions[0].definition.states).toEqual(machine.states);
   });
 });
@@ -246,13 +326,26 @@ describe("replay", () => {
     const id = await spawned(machine);
     await sent(id, "ADD");
     await sent(id, "GO");
-    const other = await deployed({ ...machine, states: { ...machine.states, a: { on: { GO: "c", ADD: "a" } } } });
-    const answer = await call("POST", `/v1/actors/${id}/replay`, { body: { definitionId: other }, key: null });
+    const other = await deployed({
+      ...machine,
+      states: { ...machine.states, a: { on: { GO: "c", ADD: "a" } } },
+    });
+    const answer = await call("POST", `/v1/actors/${id}/replay`, {
+      body: { definitionId: other },
+      key: null,
+    });
     expect(answer.body).toEqual({
       identical: false,
-      firstDivergence: { seq: 3, expected: { handled: true, stateValue: "b", failed: false }, actual: { handled: true, stateValue: "c", failed: false } },
+      firstDivergence: {
+        seq: 3,
+        expected: { handled: true, stateValue: "b", failed: false },
+        actual: { handled: true, stateValue: "c", failed: false },
+      },
     });
-    const unknown = await call("POST", `/v1/actors/${id}/replay`, { body: { definitionId: "nope" }, key: null });
+    const unknown = await call("POST", `/v1/actors/${id}/replay`, {
+      body: { definitionId: "nope" },
+      key: null,
+    });
     expectProblem(unknown, 404, "definition_not_found");
   });
 });

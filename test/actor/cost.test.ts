@@ -17,7 +17,10 @@ const counter = {
   },
 };
 
-async function costOf(actorId: string, act: () => Promise<unknown>): Promise<{ rows: number; alarms: number }> {
+async function costOf(
+  actorId: string,
+  act: () => Promise<unknown>,
+): Promise<{ rows: number; alarms: number }> {
   const before = await meterOf(actorId);
   await act();
   const after = await meterOf(actorId);
@@ -65,7 +68,9 @@ describe("rows written", () => {
     expect(cost.alarms).toBe(0);
     expect(cost.rows / 1_000).toBeLessThanOrEqual(2.1);
     // Seals have happened: the figure includes them.
-    expect(await sqlIn(id, "SELECT seq FROM checkpoint")).toHaveLength(Math.floor(1_001 / LIMITS.recordsPerSeal));
+    expect(await sqlIn(id, "SELECT seq FROM checkpoint")).toHaveLength(
+      Math.floor(1_001 / LIMITS.recordsPerSeal),
+    );
   }, 120_000);
 
   test("a spawn writes 2 rows beside the tables' own", async () => {
@@ -77,7 +82,10 @@ describe("rows written", () => {
   });
 
   test("a spawn with a timer sets one alarm", async () => {
-    const id = await spawned({ initial: "a", states: { a: { after: { "60000": "b" } }, b: { type: "final" } } });
+    const id = await spawned({
+      initial: "a",
+      states: { a: { after: { "60000": "b" } }, b: { type: "final" } },
+    });
     expect(await meterOf(id)).toMatchObject({ alarmsSet: 1 });
   });
 });
@@ -117,10 +125,14 @@ describe("an actor with 10,000 records", () => {
 
 /** Lives through many events by the batch; event `seq` has the key `key-<seq>`. */
 async function fillLog(id: string, length: number): Promise<void> {
-  for (let seq = 2; seq <= length; ) {
+  for (let seq = 2; seq <= length;) {
     const events = [];
-    for (; events.length < 100 && seq <= length; seq += 1) events.push({ type: "ADD", idempotencyKey: `key-${seq}` });
-    const answer = await call("POST", `/v1/actors/${id}/events/batch`, { body: { events }, key: null });
+    for (; events.length < 100 && seq <= length; seq += 1)
+      events.push({ type: "ADD", idempotencyKey: `key-${seq}` });
+    const answer = await call("POST", `/v1/actors/${id}/events/batch`, {
+      body: { events },
+      key: null,
+    });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   }
 }

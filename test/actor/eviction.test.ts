@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { call, fresh } from "../support/api.ts";
 import type { Body } from "../support/api.ts";
-import { actorNow, advanceClock, deployed, evict, expectReplays, records, sent } from "../support/actors.ts";
+import {
+  actorNow,
+  advanceClock,
+  deployed,
+  evict,
+  expectReplays,
+  records,
+  sent,
+} from "../support/actors.ts";
 
 // The clock stands still, so that both lives see the same times.
 beforeEach(() => {
@@ -49,12 +57,25 @@ const parallel = {
         late: { tags: ["late"], on: { PAY: "paid" } },
         paid: { type: "final" },
       },
-      onDone: { actions: { type: "@xstate.assign", context: { log: { "@expr": "context.log + ['paid']" } } } },
+      onDone: {
+        actions: {
+          type: "@xstate.assign",
+          context: { log: { "@expr": "context.log + ['paid']" } },
+        },
+      },
     },
     ship: {
       initial: "open",
       states: {
-        open: { on: { SHIP: { guard: { type: "xstate.stateIn", params: { stateId: "#PAID" } }, target: "gone" }, EITHER: {} } },
+        open: {
+          on: {
+            SHIP: {
+              guard: { type: "xstate.stateIn", params: { stateId: "#PAID" } },
+              target: "gone",
+            },
+            EITHER: {},
+          },
+        },
         gone: { type: "final" },
       },
     },
@@ -73,7 +94,9 @@ const timers = {
       on: { STOP: "idle" },
     },
     rest: {
-      after: { "5": [{ guard: { "@expr": "context.beats < 4" }, target: "beat" }, { target: "end" }] },
+      after: {
+        "5": [{ guard: { "@expr": "context.beats < 4" }, target: "beat" }, { target: "end" }],
+      },
     },
     end: { type: "final", output: 1 },
   },
@@ -89,7 +112,16 @@ const scenarios: Scenario[] = [
   },
   {
     name: "a parallel machine with guards across regions, a timer, forbidden events and a done region",
-    machine: { ...parallel, states: { ...parallel.states, pay: { ...parallel.states.pay, states: { ...parallel.states.pay.states, paid: { id: "PAID", type: "final" } } } } },
+    machine: {
+      ...parallel,
+      states: {
+        ...parallel.states,
+        pay: {
+          ...parallel.states.pay,
+          states: { ...parallel.states.pay.states, paid: { id: "PAID", type: "final" } },
+        },
+      },
+    },
     steps: ["SHIP", 400, "SHIP", 700, "EITHER", "PAY", "SHIP"],
     ends: { status: "done", context: { log: ["paid"] }, timers: [] },
   },
@@ -109,7 +141,13 @@ const scenarios: Scenario[] = [
           on: {
             ROLL: {
               actions: [
-                { type: "@xstate.assign", context: { dice: { "@expr": "context.dice + [random()]" }, id: { "@expr": "uuid()" } } },
+                {
+                  type: "@xstate.assign",
+                  context: {
+                    dice: { "@expr": "context.dice + [random()]" },
+                    id: { "@expr": "uuid()" },
+                  },
+                },
                 { type: "@perdure.setRef", name: "die", value: { "@expr": "uuid()" } },
                 { type: "@xstate.emit", event: { type: "rolled", by: { "@expr": "context.who" } } },
               ],
@@ -124,17 +162,25 @@ const scenarios: Scenario[] = [
   },
   {
     name: "pause keeps due times and resume fires them",
-    machine: { initial: "a", states: { a: { after: { "1000": "b" } }, b: { after: { "1000": "c" } }, c: {} } },
+    machine: {
+      initial: "a",
+      states: { a: { after: { "1000": "b" } }, b: { after: { "1000": "c" } }, c: {} },
+    },
     steps: [{ control: "pause", body: { reason: "holiday" } }, 1_500, { control: "resume" }, 1_000],
     ends: { stateValue: "c", status: "active", seq: 7 },
   },
 ];
 
 /** Plays a scenario and shows all that an outsider can see of it, without what differs between any two actors. */
-async function play(scenario: Scenario, definitionId: string, disturb: (id: string) => Promise<void>): Promise<Body> {
+async function play(
+  scenario: Scenario,
+  definitionId: string,
+  disturb: (id: string) => Promise<void>,
+): Promise<Body> {
   const id = fresh("life");
   const seen: Body[] = [];
-  const note = (answer: { status: number; body: Body }): void => void seen.push([answer.status, answer.body]);
+  const note = (answer: { status: number; body: Body }): void =>
+    void seen.push([answer.status, answer.body]);
   note(await call("POST", "/v1/actors", { body: { definitionId, id, ...scenario.spawn } }));
   for (const step of scenario.steps) {
     await disturb(id);
@@ -148,8 +194,14 @@ async function play(scenario: Scenario, definitionId: string, disturb: (id: stri
   expect(actor).toMatchObject(scenario.ends);
   seen.push(await records(id), actor);
   await disturb(id);
-  for (let seq = 1; seq <= actor.seq; seq += 1) seen.push((await actorNow(id, `?at=${seq}`)).stateValue);
-  seen.push((await call("GET", `/v1/actors/${id}/timeline`)).body.items.map(({ state, by }: Body) => [state, by]));
+  for (let seq = 1; seq <= actor.seq; seq += 1)
+    seen.push((await actorNow(id, `?at=${seq}`)).stateValue);
+  seen.push(
+    (await call("GET", `/v1/actors/${id}/timeline`)).body.items.map(({ state, by }: Body) => [
+      state,
+      by,
+    ]),
+  );
   await expectReplays(id);
   return withoutIdentity(seen);
 }

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
-import { actorNow, deployed, evict, expectReplays, records, sent, spawned } from "../support/actors.ts";
+import {
+  actorNow,
+  deployed,
+  evict,
+  expectReplays,
+  records,
+  sent,
+  spawned,
+} from "../support/actors.ts";
 
 const counter = {
   initial: "on",
@@ -9,7 +17,9 @@ const counter = {
   states: {
     on: {
       on: {
-        ADD: { actions: { type: "@xstate.assign", context: { n: { "@expr": "context.n + event.by" } } } },
+        ADD: {
+          actions: { type: "@xstate.assign", context: { n: { "@expr": "context.n + event.by" } } },
+        },
         END: "off",
       },
     },
@@ -21,7 +31,9 @@ describe("one key, one effect", () => {
   test("two requests with one key at once: one acts, both get its answer", async () => {
     const id = await spawned(counter);
     const key = fresh("k");
-    const answers = await Promise.all(Array.from({ length: 5 }, () => sent(id, "ADD", { by: 1 }, { key })));
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => sent(id, "ADD", { by: 1 }, { key })),
+    );
     const replayed = answers.filter(({ headers }) => headers.has("Idempotent-Replayed"));
     expect(replayed).toHaveLength(4);
     for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
@@ -32,9 +44,16 @@ describe("one key, one effect", () => {
     const id = await spawned(counter);
     const key = fresh("k");
     const first = await sent(id, "ADD", { by: 1 }, { key });
-    const events = Array.from({ length: 100 }, (_, n) => ({ type: "ADD", payload: { by: 1 }, idempotencyKey: `${key}-${n}` }));
+    const events = Array.from({ length: 100 }, (_, n) => ({
+      type: "ADD",
+      payload: { by: 1 },
+      idempotencyKey: `${key}-${n}`,
+    }));
     for (let round = 0; round < 3; round += 1) {
-      const batch = events.map((event) => ({ ...event, idempotencyKey: `${event.idempotencyKey}-${round}` }));
+      const batch = events.map((event) => ({
+        ...event,
+        idempotencyKey: `${event.idempotencyKey}-${round}`,
+      }));
       await call("POST", `/v1/actors/${id}/events/batch`, { body: { events: batch }, key: null });
     }
     // More than one seal lies between; both the sealed and the recent way are taken.
@@ -60,8 +79,14 @@ describe("one key, one effect", () => {
     const id = await spawned(counter);
     const key = fresh("k");
     const path = `/v1/actors/${id}/events`;
-    const first = await call("POST", path, { body: '{"type":"ADD","payload":{"by":1,"x":2}}', key });
-    const second = await call("POST", path, { body: `{"payload":{"x":2,"by":1},"idempotencyKey":"${key}","type":"ADD"}`, key: null });
+    const first = await call("POST", path, {
+      body: '{"type":"ADD","payload":{"by":1,"x":2}}',
+      key,
+    });
+    const second = await call("POST", path, {
+      body: `{"payload":{"x":2,"by":1},"idempotencyKey":"${key}","type":"ADD"}`,
+      key: null,
+    });
     expect(second.body).toEqual(first.body);
     expect(second.headers.get("Idempotent-Replayed")).toBe("true");
   });
@@ -80,7 +105,11 @@ describe("one key, one effect", () => {
     const id = await spawned(counter);
     const key = fresh("k");
     const first = await sent(id, "NOPE", undefined, { key });
-    expect(first.body).toMatchObject({ handled: false, reason: "no_transition", nextEvents: ["ADD", "END"] });
+    expect(first.body).toMatchObject({
+      handled: false,
+      reason: "no_transition",
+      nextEvents: ["ADD", "END"],
+    });
     expect((await sent(id, "NOPE", undefined, { key })).body).toEqual(first.body);
   });
 
@@ -89,7 +118,12 @@ describe("one key, one effect", () => {
     const key = fresh("k");
     await sent(id, "ADD", { by: 1 }, { key });
     await sent(id, "ADD", { by: 1 });
-    const again = await sent(id, "ADD", { by: 1 }, { key, headers: { Prefer: "return=representation" } });
+    const again = await sent(
+      id,
+      "ADD",
+      { by: 1 },
+      { key, headers: { Prefer: "return=representation" } },
+    );
     expect(again.body).toMatchObject({ seq: 2, actor: { seq: 3, context: { n: 2 } } });
   });
 
@@ -120,7 +154,9 @@ describe("a spawn", () => {
   test("many times at once makes one actor", async () => {
     const definitionId = await deployed(counter);
     const request = { body: { definitionId }, key: fresh("k") };
-    const answers = await Promise.all(Array.from({ length: 6 }, () => call("POST", "/v1/actors", request)));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => call("POST", "/v1/actors", request)),
+    );
     expect(new Set(answers.map(({ body }) => body.uid)).size).toBe(1);
     expect(answers.filter(({ headers }) => !headers.has("Idempotent-Replayed"))).toHaveLength(1);
   });
@@ -128,14 +164,21 @@ describe("a spawn", () => {
   test("of an id that another call spawned is refused", async () => {
     const definitionId = await deployed(counter);
     const id = await spawned(definitionId);
-    expectProblem(await call("POST", "/v1/actors", { body: { definitionId, id } }), 409, "actor_exists");
+    expectProblem(
+      await call("POST", "/v1/actors", { body: { definitionId, id } }),
+      409,
+      "actor_exists",
+    );
   });
 
   test("with its key and another body is refused", async () => {
     const definitionId = await deployed(counter);
     const key = fresh("k");
     await call("POST", "/v1/actors", { body: { definitionId }, key });
-    const other = await call("POST", "/v1/actors", { body: { definitionId, context: { n: 5 } }, key });
+    const other = await call("POST", "/v1/actors", {
+      body: { definitionId, context: { n: 5 } },
+      key,
+    });
     expectProblem(other, 422, "idempotency_key_reused");
   });
 
@@ -183,7 +226,9 @@ describe("a deleted actor", () => {
 
 describe("a batch", () => {
   const path = (id: string): string => `/v1/actors/${id}/events/batch`;
-  const adds = (...by: number[]): object => ({ events: by.map((n) => ({ type: "ADD", payload: { by: n } })) });
+  const adds = (...by: number[]): object => ({
+    events: by.map((n) => ({ type: "ADD", payload: { by: n } })),
+  });
 
   test("is taken in order, in one transaction, and repeated as a whole", async () => {
     const id = await spawned(counter);
@@ -194,15 +239,29 @@ describe("a batch", () => {
     const again = await call("POST", path(id), request);
     expect(again.body).toEqual(first.body);
     expect(again.headers.get("Idempotent-Replayed")).toBe("true");
-    expectProblem(await call("POST", path(id), { ...request, body: adds(1, 2, 4) }), 422, "idempotency_key_reused");
-    expectProblem(await call("POST", path(id), { ...request, body: adds(1, 2, 3, 4) }), 422, "idempotency_key_reused");
+    expectProblem(
+      await call("POST", path(id), { ...request, body: adds(1, 2, 4) }),
+      422,
+      "idempotency_key_reused",
+    );
+    expectProblem(
+      await call("POST", path(id), { ...request, body: adds(1, 2, 3, 4) }),
+      422,
+      "idempotency_key_reused",
+    );
     expect(await actorNow(id)).toMatchObject({ context: { n: 6 }, seq: 4 });
     await expectReplays(id);
   });
 
   test("of which one event fails undoes all and names it", async () => {
     const id = await spawned(counter);
-    const body = { events: [{ type: "ADD", payload: { by: 1 } }, { type: "ADD" }, { type: "ADD", payload: { by: 1 } }] };
+    const body = {
+      events: [
+        { type: "ADD", payload: { by: 1 } },
+        { type: "ADD" },
+        { type: "ADD", payload: { by: 1 } },
+      ],
+    };
     const answer = await call("POST", path(id), { body });
     expectProblem(answer, 422, "expression_failed");
     expect(answer.body.index).toBe(1);
@@ -211,7 +270,13 @@ describe("a batch", () => {
 
   test("ends after the event that ends the actor, the first time and ever after", async () => {
     const id = await spawned(counter);
-    const body = { events: [{ type: "ADD", payload: { by: 1 } }, { type: "END" }, { type: "ADD", payload: { by: 1 } }] };
+    const body = {
+      events: [
+        { type: "ADD", payload: { by: 1 } },
+        { type: "END" },
+        { type: "ADD", payload: { by: 1 } },
+      ],
+    };
     const request = { body, key: fresh("k") };
     const first = await call("POST", path(id), request);
     expect(first.body.results.map(({ done }: { done: boolean }) => done)).toEqual([false, true]);
@@ -225,7 +290,10 @@ describe("a batch", () => {
     const alone = await sent(id, "ADD", { by: 5 }, { key });
     const event = { type: "ADD", payload: { by: 5 }, idempotencyKey: key };
     const twin = { type: "ADD", payload: { by: 1 }, idempotencyKey: `${key}-twin` };
-    const answer = await call("POST", path(id), { body: { events: [event, twin, twin] }, key: null });
+    const answer = await call("POST", path(id), {
+      body: { events: [event, twin, twin] },
+      key: null,
+    });
     expect(answer.body.results[0]).toEqual(alone.body);
     expect(answer.body.results[2]).toEqual(answer.body.results[1]);
     expect((await actorNow(id)).context.n).toBe(6);
@@ -233,8 +301,13 @@ describe("a batch", () => {
 
   test("may have 100 events and no more", async () => {
     const id = await spawned(counter);
-    const events = Array.from({ length: LIMITS.eventsPerBatch }, () => ({ type: "ADD", payload: { by: 1 } }));
-    expect((await call("POST", path(id), { body: { events } })).body.results).toHaveLength(LIMITS.eventsPerBatch);
+    const events = Array.from({ length: LIMITS.eventsPerBatch }, () => ({
+      type: "ADD",
+      payload: { by: 1 },
+    }));
+    expect((await call("POST", path(id), { body: { events } })).body.results).toHaveLength(
+      LIMITS.eventsPerBatch,
+    );
     const more = await call("POST", path(id), { body: { events: [...events, events[0]] } });
     expect([400, 422]).toContain(more.status);
     expect(await actorNow(id)).toMatchObject({ seq: 1 + LIMITS.eventsPerBatch });
@@ -244,6 +317,9 @@ describe("a batch", () => {
 test("records show the caller's keys, the batch's own for events without", async () => {
   const id = await spawned(counter);
   const key = fresh("k");
-  await call("POST", `/v1/actors/${id}/events/batch`, { body: { events: [{ type: "ADD", payload: { by: 1 } }] }, key });
+  await call("POST", `/v1/actors/${id}/events/batch`, {
+    body: { events: [{ type: "ADD", payload: { by: 1 } }] },
+    key,
+  });
   expect((await records(id)).at(-1)).toMatchObject({ key, principal: "dev", kind: "event" });
 });

@@ -39,7 +39,11 @@ const expiring = {
       on: {
         APPROVE: "approved",
         LEAVE: "away",
-        AGAIN: { target: "waiting", reenter: true, actions: { type: "@xstate.assign", context: { again: { "@expr": "context.again + 1" } } } },
+        AGAIN: {
+          target: "waiting",
+          reenter: true,
+          actions: { type: "@xstate.assign", context: { again: { "@expr": "context.again + 1" } } },
+        },
         STAY: "waiting",
       },
     },
@@ -54,7 +58,9 @@ describe("a timer", () => {
     const id = await spawned(expiring);
     expect(await alarmOf(id)).toBe(START + 1_000);
     const { timers } = await actorNow(id);
-    expect(timers).toEqual([{ id: "t1", event: "@timer:waiting:1000", dueAt: new Date(START + 1_000).toISOString() }]);
+    expect(timers).toEqual([
+      { id: "t1", event: "@timer:waiting:1000", dueAt: new Date(START + 1_000).toISOString() },
+    ]);
   });
 
   test("that came due while the object was down fires once it is up, without a caller", async () => {
@@ -67,7 +73,11 @@ describe("a timer", () => {
       ["spawned", null],
       ["timer", "@timer:waiting:1000"],
     ]);
-    expect(log[1]).toMatchObject({ at: new Date(START + 3_600_000).toISOString(), stateValue: "expired", handled: true });
+    expect(log[1]).toMatchObject({
+      at: new Date(START + 3_600_000).toISOString(),
+      stateValue: "expired",
+      handled: true,
+    });
     await expectReplays(id);
   });
 
@@ -89,7 +99,12 @@ describe("a timer", () => {
     const id = await spawned(expiring);
     pass(1_005);
     const answer = await sent(id, "APPROVE");
-    expect(answer.body).toMatchObject({ handled: false, reason: "no_transition", stateValue: "expired", seq: 3 });
+    expect(answer.body).toMatchObject({
+      handled: false,
+      reason: "no_transition",
+      stateValue: "expired",
+      seq: 3,
+    });
     const strict = await sent(id, "APPROVE", undefined, { headers: { Prefer: "handling=strict" } });
     expectProblem(strict, 409, "event_not_accepted");
   });
@@ -122,9 +137,13 @@ describe("a timer", () => {
     const id = await spawned(expiring);
     pass(600);
     await sent(id, "STAY");
-    expect((await actorNow(id)).timers).toMatchObject([{ id: "t1", dueAt: new Date(START + 1_000).toISOString() }]);
+    expect((await actorNow(id)).timers).toMatchObject([
+      { id: "t1", dueAt: new Date(START + 1_000).toISOString() },
+    ]);
     await sent(id, "AGAIN");
-    expect((await actorNow(id)).timers).toMatchObject([{ id: "t2", dueAt: new Date(START + 1_600).toISOString() }]);
+    expect((await actorNow(id)).timers).toMatchObject([
+      { id: "t2", dueAt: new Date(START + 1_600).toISOString() },
+    ]);
   });
 
   test("whose alarm was lost is set again by whatever wakes the object", async () => {
@@ -138,8 +157,13 @@ describe("a timer", () => {
   });
 
   test("over years is exact", async () => {
-    const id = await spawned({ initial: "a", states: { a: { after: { [LIMITS.delayMs]: "b" } }, b: {} } });
-    expect((await actorNow(id)).timers[0].dueAt).toBe(new Date(START + LIMITS.delayMs).toISOString());
+    const id = await spawned({
+      initial: "a",
+      states: { a: { after: { [LIMITS.delayMs]: "b" } }, b: {} },
+    });
+    expect((await actorNow(id)).timers[0].dueAt).toBe(
+      new Date(START + LIMITS.delayMs).toISOString(),
+    );
     await advanceClock(id, LIMITS.delayMs - 1);
     expect(await actorNow(id)).toMatchObject({ stateValue: "a" });
     await advanceClock(id, 1);
@@ -152,16 +176,28 @@ test("overdue timers fire in due order, and what they arm counts from their reco
     initial: "a",
     states: { a: { after: { [ms]: "b" } }, b: { after: { [next]: "c" } }, c: {} },
   });
-  const id = await spawned({ type: "parallel", states: { slow: region(3_000, 10), fast: region(1_000, 5_000), mid: region(2_000, 100_000) } });
+  const id = await spawned({
+    type: "parallel",
+    states: { slow: region(3_000, 10), fast: region(1_000, 5_000), mid: region(2_000, 100_000) },
+  });
   pass(60_000);
   await ringAlarm(id);
   const fired = (await records(id)).slice(1);
-  expect(fired.map(({ type }) => type)).toEqual(["@timer:fast.a:1000", "@timer:mid.a:2000", "@timer:slow.a:3000"]);
-  expect((await actorNow(id)).timers.map(({ dueAt }: { dueAt: string }) => Date.parse(dueAt) - START)).toEqual([60_010, 65_000, 160_000]);
+  expect(fired.map(({ type }) => type)).toEqual([
+    "@timer:fast.a:1000",
+    "@timer:mid.a:2000",
+    "@timer:slow.a:3000",
+  ]);
+  expect(
+    (await actorNow(id)).timers.map(({ dueAt }: { dueAt: string }) => Date.parse(dueAt) - START),
+  ).toEqual([60_010, 65_000, 160_000]);
 });
 
 test("a full batch of due timers goes on by the next alarm, and does not spin", async () => {
-  const id = await spawned({ initial: "a", states: { a: { after: { "0": { target: "a", reenter: true } } } } });
+  const id = await spawned({
+    initial: "a",
+    states: { a: { after: { "0": { target: "a", reenter: true } } } },
+  });
   const before = await meterOf(id);
   await ringAlarm(id);
   expect((await actorNow(id)).seq).toBe(1 + LIMITS.timersPerTransaction);
@@ -176,7 +212,11 @@ describe("a timer whose expression throws", () => {
     states: {
       waiting: {
         after: { "1000": { guard: { "@expr": "context.limit > 3" }, target: "passed" } },
-        on: { REPAIR: { actions: { type: "@xstate.assign", context: { limit: { "@expr": "event.limit" } } } } },
+        on: {
+          REPAIR: {
+            actions: { type: "@xstate.assign", context: { limit: { "@expr": "event.limit" } } },
+          },
+        },
       },
       passed: {},
     },
@@ -194,7 +234,11 @@ describe("a timer whose expression throws", () => {
       error: { code: "expression_failed", pointer: "/states/waiting/after/1000/guard" },
     });
     const actor = await actorNow(id);
-    expect(actor).toMatchObject({ status: "active", timers: [], needsAttention: [{ reason: "parked", item: "t1", seq: 2 }] });
+    expect(actor).toMatchObject({
+      status: "active",
+      timers: [],
+      needsAttention: [{ reason: "parked", item: "t1", seq: 2 }],
+    });
     expect(await alarmOf(id)).toBeNull();
     await expectReplays(id);
   });
@@ -214,17 +258,33 @@ describe("a timer whose expression throws", () => {
     const repeated = await call("POST", `/v1/actors/${id}/retry`, { body: {}, key });
     expect(repeated.headers.get("Idempotent-Replayed")).toBe("true");
     expect(repeated.body).toEqual(mended.body);
-    expectProblem(await call("POST", `/v1/actors/${id}/retry`, { body: {} }), 409, "nothing_to_retry");
+    expectProblem(
+      await call("POST", `/v1/actors/${id}/retry`, { body: {} }),
+      409,
+      "nothing_to_retry",
+    );
     await expectReplays(id);
   });
 });
 
 describe("a scheduled event", () => {
-  const listening = { initial: "a", context: { got: 0 }, states: { a: { on: { TOLD: { actions: { type: "@xstate.assign", context: { got: { "@expr": "event.n" } } } } } } } };
+  const listening = {
+    initial: "a",
+    context: { got: 0 },
+    states: {
+      a: {
+        on: {
+          TOLD: { actions: { type: "@xstate.assign", context: { got: { "@expr": "event.n" } } } },
+        },
+      },
+    },
+  };
 
   test("is listed, fires with its payload and counts in the history", async () => {
     const id = await spawned(listening);
-    const made = await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", payload: { n: 7 }, delayMs: 500 } });
+    const made = await call("POST", `/v1/actors/${id}/schedule`, {
+      body: { type: "TOLD", payload: { n: 7 }, delayMs: 500 },
+    });
     expect(made.status).toBe(201);
     expect(made.body).toEqual({ timerId: "t1", dueAt: new Date(START + 500).toISOString() });
     const list = await call("GET", `/v1/actors/${id}/schedule`);
@@ -232,7 +292,12 @@ describe("a scheduled event", () => {
     pass(500);
     await ringAlarm(id);
     expect(await actorNow(id)).toMatchObject({ context: { got: 7 }, historyLength: 1, timers: [] });
-    expect((await records(id)).at(-1)).toMatchObject({ kind: "timer", type: "TOLD", payload: { n: 7 }, handled: true });
+    expect((await records(id)).at(-1)).toMatchObject({
+      kind: "timer",
+      type: "TOLD",
+      payload: { n: 7 },
+      handled: true,
+    });
     await expectReplays(id);
   });
 
@@ -263,11 +328,17 @@ describe("a scheduled event", () => {
 
   test("beyond the limits is refused: too many, too far, too large", async () => {
     const id = await spawned(listening);
-    const far = await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", at: "9999-01-01T00:00:00.000Z" } });
+    const far = await call("POST", `/v1/actors/${id}/schedule`, {
+      body: { type: "TOLD", at: "9999-01-01T00:00:00.000Z" },
+    });
     expectProblem(far, 422, "limit_exceeded");
     const half = "x".repeat(LIMITS.timerBytes / 2);
-    await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", payload: { half }, delayMs: 1 } });
-    const large = await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "TOLD", payload: { half }, delayMs: 1 } });
+    await call("POST", `/v1/actors/${id}/schedule`, {
+      body: { type: "TOLD", payload: { half }, delayMs: 1 },
+    });
+    const large = await call("POST", `/v1/actors/${id}/schedule`, {
+      body: { type: "TOLD", payload: { half }, delayMs: 1 },
+    });
     expectProblem(large, 422, "limit_exceeded");
     expect(large.body.detail).toContain("timerBytes");
     expect((await actorNow(id)).timers).toHaveLength(1);
@@ -276,7 +347,10 @@ describe("a scheduled event", () => {
 
 describe("the development clock", () => {
   test("walks from due time to due time, each timer at its own", async () => {
-    const id = await spawned({ initial: "a", states: { a: { after: { "1000": "b" } }, b: { after: { "1000": "c" } }, c: {} } });
+    const id = await spawned({
+      initial: "a",
+      states: { a: { after: { "1000": "b" } }, b: { after: { "1000": "c" } }, c: {} },
+    });
     const answer = await advanceClock(id, 5_000);
     expect(answer.body).toMatchObject({ stateValue: "c" });
     expect((await records(id)).map(({ kind, at }) => [kind, Date.parse(at) - START])).toEqual([
@@ -292,7 +366,10 @@ describe("the development clock", () => {
   });
 
   test("refuses to fire without end, and changes nothing then", async () => {
-    const id = await spawned({ initial: "a", states: { a: { after: { "1": { target: "a", reenter: true } } } } });
+    const id = await spawned({
+      initial: "a",
+      states: { a: { after: { "1": { target: "a", reenter: true } } } },
+    });
     expectProblem(await advanceClock(id, LIMITS.timersPerAdvance + 1), 422, "limit_exceeded");
     expect((await actorNow(id)).seq).toBe(1);
     expect((await advanceClock(id, LIMITS.timersPerAdvance)).status).toBe(200);
@@ -300,7 +377,11 @@ describe("the development clock", () => {
 
   test("does not exist outside of development", async () => {
     const id = await spawned(expiring);
-    const answer = await call("POST", `/v1/actors/${id}/clock/advance`, { body: { ms: 1 }, key: null, env: { PERDURE_TEST_CLOCK: "" } });
+    const answer = await call("POST", `/v1/actors/${id}/clock/advance`, {
+      body: { ms: 1 },
+      key: null,
+      env: { PERDURE_TEST_CLOCK: "" },
+    });
     expect(answer.status).toBe(404);
   });
 });

@@ -35,7 +35,10 @@ function registryCalls(): string[] {
   const calls: string[] = [];
   for (const method of ["acquire", "definitionByHash", "resolve", "authenticate"] as const) {
     const original = RegistryObject.prototype[method] as (given: never) => never;
-    vi.spyOn(RegistryObject.prototype, method).mockImplementation(function (this: never, given: never) {
+    vi.spyOn(RegistryObject.prototype, method).mockImplementation(function (
+      this: never,
+      given: never,
+    ) {
       calls.push(method);
       return original.call(this, given);
     } as never);

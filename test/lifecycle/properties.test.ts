@@ -71,13 +71,17 @@ test("an undisturbed life, one evicted before every step, and a replay of the lo
       }
       longest = Math.max(longest, plain.records.length);
       expect(canonicalJson(evicted.records as never)).toBe(canonicalJson(plain.records as never));
-      expect(canonicalJson(evicted.actor.envelope as never)).toBe(canonicalJson(plain.actor.envelope as never));
+      expect(canonicalJson(evicted.actor.envelope as never)).toBe(
+        canonicalJson(plain.actor.envelope as never),
+      );
       expect(evicted.faults).toEqual(plain.faults);
 
       const stored = plain.records.map((record) => decodeRecord(record, encodeBody(record)));
       const replay = new Replay(ADDRESS, compileDefinition(config as never));
       expect(replay.run(stored)).toBeNull();
-      expect(canonicalJson(replay.actor?.envelope as never)).toBe(canonicalJson(plain.actor.envelope as never));
+      expect(canonicalJson(replay.actor?.envelope as never)).toBe(
+        canonicalJson(plain.actor.envelope as never),
+      );
     }),
     { numRuns: 300 },
   );
@@ -93,7 +97,9 @@ test("a replay notices a log that was tampered with", () => {
       const record = plain.records[index] as LogRecord;
       const other = { ...record, fingerprint: "0000000000000000" };
       const log = plain.records.with(index, other);
-      expect(new Replay(ADDRESS, compileDefinition(config as never)).run(log)?.seq).toBe(record.seq);
+      expect(new Replay(ADDRESS, compileDefinition(config as never)).run(log)?.seq).toBe(
+        record.seq,
+      );
     }),
     { numRuns: 50 },
   );
@@ -135,16 +141,29 @@ test("what is handled changes something or says what it did; what is not handled
 }, 120_000);
 
 /** The definition of handled, asked of a plain XState machine: does a selected transition have a target or an action? */
-function selects(config: unknown, state: Actor["envelope"]["machine"], event: { type: string; payload: { n: number } }): boolean {
+function selects(
+  config: unknown,
+  state: Actor["envelope"]["machine"],
+  event: { type: string; payload: { n: number } },
+): boolean {
   const byPath = (path: string): { id: string } => ({ id: idAt(config as never, path) });
   const plain = createMachine(withFunctions(config) as never);
   const historyValue = Object.fromEntries(
     Object.entries(state.history).map(([path, targets]) => [byPath(path).id, targets.map(byPath)]),
   );
   const snapshot = createActor(plain, {
-    snapshot: { status: state.status, value: state.value, context: state.context, historyValue, children: {} } as never,
+    snapshot: {
+      status: state.status,
+      value: state.value,
+      context: state.context,
+      historyValue,
+      children: {},
+    } as never,
   }).getSnapshot();
-  const selected = plain.getTransitionData(snapshot as never, { type: event.type, ...event.payload } as never);
+  const selected = plain.getTransitionData(
+    snapshot as never,
+    { type: event.type, ...event.payload } as never,
+  );
   return selected.some(({ target, actions }) => target !== undefined || actions.length > 0);
 }
 

@@ -73,7 +73,15 @@ describe("handled", () => {
   });
 
   test("next events are those with a handler, without what is forbidden below", () => {
-    expect(nextEvents(begin(compiled))).toEqual(["AGAIN", "EITHER", "GO", "NEVER", "NOTE", "ROOT", "SELF"]);
+    expect(nextEvents(begin(compiled))).toEqual([
+      "AGAIN",
+      "EITHER",
+      "GO",
+      "NEVER",
+      "NOTE",
+      "ROOT",
+      "SELF",
+    ]);
   });
 });
 
@@ -97,9 +105,15 @@ describe("a snapshot kept and restored", () => {
     });
     let live = begin(compiled);
     for (const type of ["NEXT", "NEXT", "LEAVE"]) {
-      live = restore(compiled, JSON.parse(JSON.stringify(persist(send(compiled, live, { type }).live))));
+      live = restore(
+        compiled,
+        JSON.parse(JSON.stringify(persist(send(compiled, live, { type }).live))),
+      );
     }
-    expect(persist(live).history).toEqual({ "work.back": ["work.two"], "work.deep": ["work.two.y"] });
+    expect(persist(live).history).toEqual({
+      "work.back": ["work.two"],
+      "work.deep": ["work.two.y"],
+    });
     expect(send(compiled, live, { type: "BACK" }).live.value).toEqual({ work: { two: "x" } });
     expect(send(compiled, live, { type: "DEEP" }).live.value).toEqual({ work: { two: "y" } });
   });
@@ -107,7 +121,10 @@ describe("a snapshot kept and restored", () => {
   test("keeps the regions of a parallel state in document order, whichever moved last", () => {
     const region = (type: string): JsonObject => ({
       initial: "x",
-      states: { x: { on: { [type]: "y", LOG: { actions: { type: "@xstate.log", args: [type] } } } }, y: { on: { [type]: "x", LOG: { actions: { type: "@xstate.log", args: [type] } } } } },
+      states: {
+        x: { on: { [type]: "y", LOG: { actions: { type: "@xstate.log", args: [type] } } } },
+        y: { on: { [type]: "x", LOG: { actions: { type: "@xstate.log", args: [type] } } } },
+      },
     });
     const compiled = machine({ type: "parallel", states: { q: region("Q"), p: region("P") } });
     let live = begin(compiled);
@@ -147,8 +164,17 @@ describe("commands", () => {
         after: { "1000": "b", LATER: "b" },
         on: { RE: { target: "a", reenter: true }, GO: "b" },
         exit: [
-          { type: "@xstate.raise", event: { type: "TICK", at: { "@expr": "now" } }, delay: 5, id: "tick" },
-          { type: "@perdure.setRef", name: "order", value: { "@expr": "'o-' + string(int(context.days))" } },
+          {
+            type: "@xstate.raise",
+            event: { type: "TICK", at: { "@expr": "now" } },
+            delay: 5,
+            id: "tick",
+          },
+          {
+            type: "@perdure.setRef",
+            name: "order",
+            value: { "@expr": "'o-' + string(int(context.days))" },
+          },
           { type: "@xstate.emit", event: { type: "left", days: { "@expr": "context.days" } } },
         ],
       },
@@ -182,7 +208,13 @@ describe("contexts", () => {
     const compiled = machine({
       initial: "a",
       context: { n: { "@expr": "input.n * 2" }, m: 1 },
-      states: { a: { on: { SET: { actions: { type: "@xstate.assign", context: { n: { "@expr": "event.n" } } } } } } },
+      states: {
+        a: {
+          on: {
+            SET: { actions: { type: "@xstate.assign", context: { n: { "@expr": "event.n" } } } },
+          },
+        },
+      },
     });
     const overlay = JSON.parse('{"m": 5, "__proto__": {"x": 1}, "constructor": 2}') as JsonObject;
     const live = begin(compiled, { n: 4 }, overlay);
@@ -198,39 +230,84 @@ describe("contexts", () => {
   test("over the limit are refused with the limit's name", () => {
     const compiled = machine({
       initial: "a",
-      states: { a: { on: { SET: { actions: { type: "@xstate.assign", context: { big: { "@expr": "event.big" } } } } } } },
+      states: {
+        a: {
+          on: {
+            SET: {
+              actions: { type: "@xstate.assign", context: { big: { "@expr": "event.big" } } },
+            },
+          },
+        },
+      },
     });
     const room = 1_000_000 - '{"big":""}'.length;
     const at = step(compiled, begin(compiled), { type: "SET", big: "x".repeat(room) }, SCOPE);
     expect(at.ok).toBe(true);
     const past = step(compiled, begin(compiled), { type: "SET", big: "x".repeat(room + 1) }, SCOPE);
-    expect(past).toMatchObject({ ok: false, fault: { code: "limit_exceeded", message: expect.stringContaining("contextBytes") } });
+    expect(past).toMatchObject({
+      ok: false,
+      fault: { code: "limit_exceeded", message: expect.stringContaining("contextBytes") },
+    });
   });
 });
 
 describe("faults", () => {
   test("of a guard name the expression and leave the snapshot", () => {
-    const compiled = machine({ initial: "a", states: { a: { on: { GO: { guard: { "@expr": "event.missing > 1" }, target: "b" } } }, b: {} } });
+    const compiled = machine({
+      initial: "a",
+      states: {
+        a: { on: { GO: { guard: { "@expr": "event.missing > 1" }, target: "b" } } },
+        b: {},
+      },
+    });
     const outcome = step(compiled, begin(compiled), { type: "GO" }, SCOPE);
-    expect(outcome).toMatchObject({ ok: false, fault: { code: "expression_failed", pointer: "/states/a/on/GO/guard", message: expect.stringContaining("has(event.missing)") } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: {
+        code: "expression_failed",
+        pointer: "/states/a/on/GO/guard",
+        message: expect.stringContaining("has(event.missing)"),
+      },
+    });
   });
 
   test("of the start are faults too", () => {
-    const compiled = machine({ initial: "a", context: { n: { "@expr": "input.n" } }, states: { a: {} } });
-    expect(start(compiled, SCOPE, undefined, undefined)).toMatchObject({ ok: false, fault: { code: "expression_failed", pointer: "/context/n" } });
+    const compiled = machine({
+      initial: "a",
+      context: { n: { "@expr": "input.n" } },
+      states: { a: {} },
+    });
+    expect(start(compiled, SCOPE, undefined, undefined)).toMatchObject({
+      ok: false,
+      fault: { code: "expression_failed", pointer: "/context/n" },
+    });
   });
 
   test("a machine that never comes to rest is stopped at the limit", () => {
     const compiled = machine({
       initial: "a",
-      states: { a: { on: { GO: "b" } }, b: { always: { guard: { "@expr": "true" }, target: "c" } }, c: { always: { guard: { "@expr": "true" }, target: "b" } } },
+      states: {
+        a: { on: { GO: "b" } },
+        b: { always: { guard: { "@expr": "true" }, target: "c" } },
+        c: { always: { guard: { "@expr": "true" }, target: "b" } },
+      },
     });
-    expect(step(compiled, begin(compiled), { type: "GO" }, SCOPE)).toMatchObject({ ok: false, fault: { code: "limit_exceeded", message: expect.stringContaining("microsteps") } });
+    expect(step(compiled, begin(compiled), { type: "GO" }, SCOPE)).toMatchObject({
+      ok: false,
+      fault: { code: "limit_exceeded", message: expect.stringContaining("microsteps") },
+    });
   });
 
   test("a delay that is no whole number of ms fails instead of firing at once", () => {
-    const compiled = machine({ initial: "a", delays: { D: { "@expr": "0.5" } }, states: { a: { on: { GO: "b" } }, b: { after: { D: "a" } } } });
-    expect(step(compiled, begin(compiled), { type: "GO" }, SCOPE)).toMatchObject({ ok: false, fault: { code: "expression_failed" } });
+    const compiled = machine({
+      initial: "a",
+      delays: { D: { "@expr": "0.5" } },
+      states: { a: { on: { GO: "b" } }, b: { after: { D: "a" } } },
+    });
+    expect(step(compiled, begin(compiled), { type: "GO" }, SCOPE)).toMatchObject({
+      ok: false,
+      fault: { code: "expression_failed" },
+    });
   });
 });
 
@@ -238,9 +315,22 @@ test("decisions tell the transitions taken and the guards evaluated, with their 
   const compiled = machine({
     initial: "a",
     states: {
-      a: { tags: ["open"], on: { GO: [{ guard: { "@expr": "event.n > 5" }, target: "b" }, { guard: { type: "xstate.not", params: { guard: { "@expr": "event.n > 5" } } }, target: "c" }] } },
+      a: {
+        tags: ["open"],
+        on: {
+          GO: [
+            { guard: { "@expr": "event.n > 5" }, target: "b" },
+            {
+              guard: { type: "xstate.not", params: { guard: { "@expr": "event.n > 5" } } },
+              target: "c",
+            },
+          ],
+        },
+      },
       b: {},
-      c: { always: { guard: { type: "xstate.stateIn", params: { stateId: "#m.c" } }, target: "b" } },
+      c: {
+        always: { guard: { type: "xstate.stateIn", params: { stateId: "#m.c" } }, target: "b" },
+      },
     },
   });
   const { decisions, live } = send(compiled, begin(compiled), { type: "GO", n: 1 } as never);

@@ -21,6 +21,9 @@ const machine = {
   },
 };
 
+// oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
+type Body = any;
+
 let persistTo: string;
 let server: RunningServer;
 
@@ -28,7 +31,12 @@ async function start(): Promise<void> {
   server = await startServer({ port: 0, persistTo, profile: "development" });
 }
 
-async function call(method: string, path: string, body?: object, key?: string): Promise<{ status: number; body: any; replayed: boolean }> {
+async function call(
+  method: string,
+  path: string,
+  body?: object,
+  key?: string,
+): Promise<{ status: number; body: Body; replayed: boolean }> {
   const response = await fetch(`${server.url}${path}`, {
     method,
     headers: {
@@ -50,7 +58,9 @@ async function killed(): Promise<void> {
 beforeAll(async () => {
   persistTo = mkdtempSync(join(tmpdir(), "perdure-crash-"));
   await start();
-  expect((await call("PUT", "/v1/definitions", { id: "crash-v1", definition: machine })).status).toBe(201);
+  expect(
+    (await call("PUT", "/v1/definitions", { id: "crash-v1", definition: machine })).status,
+  ).toBe(201);
 });
 afterAll(async () => {
   await server.stop();
@@ -64,7 +74,8 @@ describe("after SIGKILL", () => {
     for (let round = 0; round < 4; round += 1) {
       const keys = Array.from({ length: 3 }, (_, index) => `r${round}-${index}`);
       const answers = [];
-      for (const key of keys) answers.push(await call("POST", "/v1/actors/survivor/events", { type: "ADD" }, key));
+      for (const key of keys)
+        answers.push(await call("POST", "/v1/actors/survivor/events", { type: "ADD" }, key));
       await killed();
       for (const answer of answers) expect(answer.status).toBe(200);
       acknowledged += answers.length;
@@ -84,26 +95,37 @@ describe("after SIGKILL", () => {
     const writers = 8;
     const acknowledged: string[][] = Array.from({ length: writers }, () => []);
     for (let writer = 0; writer < writers; writer += 1) {
-      await call("POST", "/v1/actors", { definitionId: "crash-v1", id: `w${writer}` }, `spawn-${writer}`);
+      await call(
+        "POST",
+        "/v1/actors",
+        { definitionId: "crash-v1", id: `w${writer}` },
+        `spawn-${writer}`,
+      );
     }
-    let running = true;
+    const until = Date.now() + 60_000;
+    const stop = new AbortController();
     const writing = acknowledged.map(async (keys, writer) => {
-      for (let index = 0; running && index < 10_000; index += 1) {
+      for (let index = 0; !stop.signal.aborted && Date.now() < until; index += 1) {
         const key = `w${writer}-${index}`;
-        const answer = await call("POST", `/v1/actors/w${writer}/events`, { type: "ADD" }, key).catch(() => null);
+        const answer = await call(
+          "POST",
+          `/v1/actors/w${writer}/events`,
+          { type: "ADD" },
+          key,
+        ).catch(() => null);
         if (answer?.status === 200) keys.push(key);
       }
     });
     await new Promise((resolve) => setTimeout(resolve, 700));
     await killed();
-    running = false;
+    stop.abort();
     await Promise.all(writing);
     await start();
     const total = acknowledged.flat().length;
     expect(total).toBeGreaterThan(50);
     for (const [writer, keys] of acknowledged.entries()) {
       const found: string[] = [];
-      for (let after = "", more = true; more; ) {
+      for (let after = "", more = true; more;) {
         const page = await call("GET", `/v1/actors/w${writer}/events?limit=200${after}`);
         for (const { key, kind } of page.body.items) if (kind === "event") found.push(key);
         more = page.body.nextCursor !== null;
@@ -126,6 +148,10 @@ describe("after SIGKILL", () => {
     const waited = await call("GET", "/v1/actors/sleeper/wait?done=true&timeoutMs=30000");
     expect(waited.body).toMatchObject({ matched: true, actor: { status: "done", seq: 3 } });
     const log = await call("GET", "/v1/actors/sleeper/events");
-    expect(log.body.items.map(({ kind }: { kind: string }) => kind)).toEqual(["spawned", "event", "timer"]);
+    expect(log.body.items.map(({ kind }: { kind: string }) => kind)).toEqual([
+      "spawned",
+      "event",
+      "timer",
+    ]);
   });
 });

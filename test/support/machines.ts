@@ -32,9 +32,14 @@ const transition: fc.Arbitrary<Transition> = fc.record({
   reenter: fc.boolean(),
 });
 
+const none = fc.constant<Shape[]>([]);
+
 function shape(depth: number): fc.Arbitrary<Shape> {
   return fc.record({
-    children: depth === 0 ? fc.constant([]) : fc.oneof(fc.constant([]), fc.array(shape(depth - 1), { minLength: 1, maxLength: 3 })),
+    children:
+      depth === 0
+        ? none
+        : fc.oneof(none, fc.array(shape(depth - 1), { minLength: 1, maxLength: 3 })),
     parallel: fc.boolean(),
     transitions: fc.array(transition, { maxLength: 3 }),
     after: fc.option(fc.constantFrom(10, 100, 1_000)),
@@ -50,14 +55,25 @@ export const machineConfig: fc.Arbitrary<JsonObject> = fc
   .tuple(fc.array(shape(2), { minLength: 2, maxLength: 3 }), fc.boolean())
   .map(([children, parallel]) => build(children, parallel));
 
-export type Move =
-  | { kind: "event"; type: string; n: number }
-  | { kind: "advance"; ms: number };
+export type Move = { kind: "event"; type: string; n: number } | { kind: "advance"; ms: number };
 
 export const moves: fc.Arbitrary<Move[]> = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant("event" as const), type: fc.constantFrom(...TYPES, "Z"), n: fc.nat(5) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant("advance" as const), ms: fc.constantFrom(1, 50, 500, 5_000) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant("event" as const),
+        type: fc.constantFrom(...TYPES, "Z"),
+        n: fc.nat(5),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant("advance" as const),
+        ms: fc.constantFrom(1, 50, 500, 5_000),
+      }),
+    },
   ),
   { maxLength: 12 },
 );
@@ -96,19 +112,44 @@ function state(shape: Shape, id: string, ids: string[]): JsonObject {
   return {
     id,
     on,
-    ...(shape.after === null ? {} : { after: { [shape.after]: { target: `#${ids[shape.after % ids.length]}` } } }),
+    ...(shape.after === null
+      ? {}
+      : { after: { [shape.after]: { target: `#${ids[shape.after % ids.length]}` } } }),
     // Moves on once, when n has grown: eventless, but it comes to rest.
     ...(shape.always && leaf
-      ? { always: { guard: { "@expr": "context.n == 3" }, actions: { type: "@xstate.assign", context: { n: 10 } } } }
+      ? {
+          always: {
+            guard: { "@expr": "context.n == 3" },
+            actions: { type: "@xstate.assign", context: { n: 10 } },
+          },
+        }
       : {}),
-    ...(shape.noteOnEntry ? { entry: { type: "@xstate.assign", context: { seen: { "@expr": `size(context.seen) > 20 ? context.seen : context.seen + ['${id}']` } } } } : {}),
-    ...(leaf ? {} : { states: below(shape, id, ids), ...(shape.parallel ? { type: "parallel" } : { initial: "s0" }) }),
+    ...(shape.noteOnEntry
+      ? {
+          entry: {
+            type: "@xstate.assign",
+            context: {
+              seen: {
+                "@expr": `size(context.seen) > 20 ? context.seen : context.seen + ['${id}']`,
+              },
+            },
+          },
+        }
+      : {}),
+    ...(leaf
+      ? {}
+      : {
+          states: below(shape, id, ids),
+          ...(shape.parallel ? { type: "parallel" } : { initial: "s0" }),
+        }),
   };
 }
 
 function below(shape: Shape, id: string, ids: string[]): JsonObject {
   const inner = states(shape.children, `${id}_`, ids);
-  return shape.history ? { ...inner, h: { id: `${id}h`, type: "history", history: shape.history } } : inner;
+  return shape.history
+    ? { ...inner, h: { id: `${id}h`, type: "history", history: shape.history } }
+    : inner;
 }
 
 function toConfig({ guard, target, action, reenter }: Transition, ids: string[]): JsonValue {
@@ -125,7 +166,12 @@ function toConfig({ guard, target, action, reenter }: Transition, ids: string[])
     { actions: { type: "@xstate.raise", event: { type: "C", n: 1 }, delay: 20 } },
     { actions: [{ type: "@xstate.raise", event: { type: "C", n: 2 }, delay: 40, id: "once" }] },
     { actions: [{ type: "@xstate.cancel", id: "once" }] },
-    { actions: { type: "@xstate.emit", event: { type: "told", r: { "@expr": "random()" }, u: { "@expr": "uuid()" } } } },
+    {
+      actions: {
+        type: "@xstate.emit",
+        event: { type: "told", r: { "@expr": "random()" }, u: { "@expr": "uuid()" } },
+      },
+    },
     { actions: { type: "@perdure.setRef", name: "r", value: { "@expr": "string(int(now))" } } },
     { actions: { type: "@xstate.log", args: [{ "@expr": "self.seq" }] } },
   ];
