@@ -33,7 +33,8 @@ export function addressOf({ principal, params: { id } }: ActorCall): Address {
       errors: [{ pointer: "/id", code: "invalid_format", message: `(path) ${message}` }],
     });
   }
-  if (!isActorId(id)) throw new PerdureError("actor_not_found", `No actor can have the id '${id}'.`);
+  if (!isActorId(id))
+    throw new PerdureError("actor_not_found", `No actor can have the id '${id}'.`);
   return { tenant: principal.tenant, id };
 }
 

@@ -6,15 +6,18 @@ import { actorPath, addressOf, callActor, keyedOf, respondActor } from "./actor-
 import { respond } from "./answer.ts";
 import { exportActor } from "./export.ts";
 import { route } from "./route.ts";
-import { anyObject, anything, count, flag, list, object, oneOf, ref, text } from "./schemas/json-schema.ts";
 import {
-  actorId,
-  by,
-  id,
-  integerText,
-  jsonObject,
-  jsonValue,
-} from "./schemas/inputs.ts";
+  anyObject,
+  anything,
+  count,
+  flag,
+  list,
+  object,
+  oneOf,
+  ref,
+  text,
+} from "./schemas/json-schema.ts";
+import { actorId, by, id, integerText, jsonObject, jsonValue } from "./schemas/inputs.ts";
 
 const tag = "Actors";
 

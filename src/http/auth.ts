@@ -61,9 +61,7 @@ export function requireScope(principal: Principal, scope: Scope): void {
 
 /** Makes this isolate ask the registry again; others learn of a change within LIMITS.keyCacheMs. */
 export function forgetKey(tenant: string, keyId: string): void {
-  checked.deleteWhere(
-    ({ principal }) => principal.tenant === tenant && principal.keyId === keyId,
-  );
+  checked.deleteWhere(({ principal }) => principal.tenant === tenant && principal.keyId === keyId);
 }
 
 /** The principal of a key, asking no object that the key's text alone would call into being. */

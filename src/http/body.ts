@@ -105,9 +105,7 @@ function invalidJson(detail: string): PerdureError {
 }
 
 function tooLarge(): PerdureError {
-  return new PerdureError(
-    "too_large",
-    `A body has at most ${LIMITS.bodyBytes} bytes.`,
-    { extra: { limit: "bodyBytes", most: LIMITS.bodyBytes } },
-  );
+  return new PerdureError("too_large", `A body has at most ${LIMITS.bodyBytes} bytes.`, {
+    extra: { limit: "bodyBytes", most: LIMITS.bodyBytes },
+  });
 }

@@ -15,7 +15,17 @@ import { json, respond } from "./answer.ts";
 import { problem } from "./problem.ts";
 import { callObject } from "./retry.ts";
 import { route } from "./route.ts";
-import { anything, count, flag, list, object, orNull, page, ref, text } from "./schemas/json-schema.ts";
+import {
+  anything,
+  count,
+  flag,
+  list,
+  object,
+  orNull,
+  page,
+  ref,
+  text,
+} from "./schemas/json-schema.ts";
 import { cursor, eventType, id, jsonObject, jsonValue, limit, payload } from "./schemas/inputs.ts";
 
 const tag = "Definitions";
@@ -242,8 +252,10 @@ export const definitionRoutes = [
         schema: object({
           statesAdded: list(text),
           statesRemoved: list(text),
-          transitionsChanged: list(anything),
-          initialChanged: flag,
+          transitionsChanged: list(
+            object({ state: text, event: text, from: anything, to: anything }),
+          ),
+          initialChanged: list(object({ state: text, from: anything, to: anything })),
         }),
       },
     },
@@ -291,9 +303,8 @@ function limitScenarios(scenarios: z.infer<typeof scenario>[]): void {
 function compileChecked(definition: JsonObject): CompiledMachine {
   const { errors } = checkDefinition(definition);
   if (errors.length === 0) return compileDefinition(definition);
-  throw new PerdureError("definition_invalid", "The definition is not valid; nothing was played.", {
-    errors: errors.slice(0, LIMITS.problemsPerAnswer),
-  });
+  const detail = "The definition is not valid, and nothing was played; errors says what to mend.";
+  throw new PerdureError("definition_invalid", detail, { errors });
 }
 
 async function deployedMachine(

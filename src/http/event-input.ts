@@ -14,7 +14,11 @@ export function checkEvent(
     throw new PerdureError(
       "event_type_reserved",
       'Event types that begin with "xstate.", "@" or "!", and the type "*", are not for callers to send.',
-      { errors: [{ pointer: `${pointer}/type`, code: "event_type_reserved", message: "is reserved" }] },
+      {
+        errors: [
+          { pointer: `${pointer}/type`, code: "event_type_reserved", message: "is reserved" },
+        ],
+      },
     );
   }
   if (payload && Object.hasOwn(payload, "type")) {

@@ -214,7 +214,13 @@ async function batchOf(call: BatchCall): Promise<BatchCommand["events"]> {
           : await requestHash("POST", `/v1/actors/${id}/events`, event as JsonObject);
       return {
         // No caller's key has this character, so none can be taken for a derived one.
-        keyed: { key: own ?? `${call.key}\u0000${index}`, request, ifMatch: null, by: null, principal },
+        keyed: {
+          key: own ?? `${call.key}\u0000${index}`,
+          request,
+          ifMatch: null,
+          by: null,
+          principal,
+        },
         type: event.type,
         payload: event.payload ?? null,
       };

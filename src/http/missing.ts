@@ -22,7 +22,10 @@ export function missing(routes: readonly Route[]): (c: AppContext) => Response {
       return problem(c, { code: "not_found", detail });
     }
     const allow = [...allowed].join(", ");
-    const { failure } = new PerdureError("method_not_allowed", `${method} is not allowed here; ${allow} is.`);
+    const { failure } = new PerdureError(
+      "method_not_allowed",
+      `${method} is not allowed here; ${allow} is.`,
+    );
     c.header("Allow", allow);
     return problem(c, failure);
   };

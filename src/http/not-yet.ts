@@ -4,9 +4,11 @@ import { route } from "./route.ts";
 import type { Method, Route } from "./route.ts";
 
 const DIRECTORY = "Lists, counts and bulk spawns of actors are not built yet; read actors by id.";
-const MIGRATIONS = "Migrations are not built yet; actors stay on the definition they were spawned on.";
+const MIGRATIONS =
+  "Migrations are not built yet; actors stay on the definition they were spawned on.";
 const RESCUE = "Rescue is not built yet; a parked step can be run again with POST …/retry.";
-const STREAM = "Streams are not built yet; GET …/wait holds a request open until a state is reached.";
+const STREAM =
+  "Streams are not built yet; GET …/wait holds a request open until a state is reached.";
 const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
 const BULK = "Bulk operations are not built yet; call each actor.";
 const SCHEDULES = "Recurring schedules are not built yet; POST …/schedule sends one event later.";

@@ -130,16 +130,11 @@ function parametersOf(route: Route): JsonSchema[] {
   }
   if (route.ifMatch) named.push("IfMatch");
   if (route.prefer) named.push("Prefer");
-  return [
-    ...parameters,
-    ...named.map((name) => ({ $ref: `#/components/parameters/${name}` })),
-  ];
+  return [...parameters, ...named.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
 function headersOf(names: readonly string[]): JsonSchema {
-  return Object.fromEntries(
-    names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 function answersOf(route: Route): JsonSchema {

@@ -18,7 +18,7 @@ export type CallFailure = "lost" | "overloaded" | "bug";
 // For runtimes that throw these without the properties.
 const LOST =
   /reset because its code was updated|instance is no longer active|caused object to be reset|Network connection lost/;
-const OVERLOADED = /object is overloaded|too much load on Durable Objects/;
+const OVERLOADED = /Object is overloaded|too much load on Durable Objects/;
 
 export function classifyCallFailure(error: unknown): CallFailure {
   if (typeof error !== "object" || error === null) return "bug";

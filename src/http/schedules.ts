@@ -53,8 +53,7 @@ export const scheduleRoutes = [
       const { body } = call;
       checkEvent(body);
       const keyed = await keyedOf(call);
-      const due =
-        body.at === undefined ? { delayMs: body.delayMs ?? 0 } : { at: body.at };
+      const due = body.at === undefined ? { delayMs: body.delayMs ?? 0 } : { at: body.at };
       const reply = await callActor(call, true, (actor, address) =>
         actor.schedule({
           ...address,

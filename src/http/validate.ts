@@ -33,7 +33,11 @@ function refusal(issues: readonly Issue[], part: Part): PerdureError {
   const errors = { errors: problems, ...(count > problems.length ? { extra: { count } } : {}) };
   if (unknown > 0) {
     const fields = unknown === 1 ? "1 field that is" : `${unknown} fields that are`;
-    return new PerdureError("unknown_field", `The body has ${fields} not known here.${listed}`, errors);
+    return new PerdureError(
+      "unknown_field",
+      `The body has ${fields} not known here.${listed}`,
+      errors,
+    );
   }
   const where = part === "body" ? "The body" : `The ${part}`;
   const first = problems[0];
@@ -43,7 +47,9 @@ function refusal(issues: readonly Issue[], part: Part): PerdureError {
 
 function pointer(path: readonly PropertyKey[]): string {
   return path
-    .map((key) => `/${String(key).slice(0, NAME_CHARS).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .map(
+      (key) => `/${String(key).slice(0, NAME_CHARS).replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    )
     .join("");
 }
 

@@ -32,8 +32,7 @@ export function listDefinitions(
   query: { limit: number; cursor: string | null },
   now: number,
 ): RegistryReply {
-  const before =
-    query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(LIST, query.cursor);
+  const before = query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(LIST, query.cursor);
   if (before === null) return CURSOR_INVALID;
   const rows = db ? pageOfDefinitions(db, before, query.limit + 1) : [];
   const page = rows.slice(0, query.limit);

@@ -66,8 +66,7 @@ export async function deploy(
   if (collisions.length > 0) return invalid(collisions);
 
   const db = open();
-  const warnings = report.warnings.slice(0, LIMITS.problemsPerAnswer);
-  if (incoming.parentId !== null) warnings.push(LINEAGE_ONLY);
+  const warnings = [...report.warnings, ...(incoming.parentId === null ? [] : [LINEAGE_ONLY])];
   db.transaction(() => {
     putBody(db, incoming.hash, json);
     putDefinition(db, {
@@ -126,7 +125,8 @@ function meet(db: Db, present: DefinitionRow, incoming: Incoming): RegistryReply
   }
   if (!sameBody) {
     const before = JSON.parse(findBody(db, present.hash) ?? "{}") as JsonObject;
-    differs["definition"] = diffDefinitions(before, incoming.definition) as unknown as JsonObject;
+    const diff = diffDefinitions(before, incoming.definition) as unknown as JsonObject;
+    differs["definition"] = { members: membersThatDiffer(before, incoming.definition), ...diff };
   }
   const what = Object.keys(differs).join(" and ");
   return refuse(
@@ -134,6 +134,12 @@ function meet(db: Db, present: DefinitionRow, incoming: Incoming): RegistryReply
     `${incoming.id} is deployed with another ${what}. A definition never changes: deploy this one under a new id, with parentId "${incoming.id}" if it follows from it.`,
     { extra: { differs } },
   );
+}
+
+function membersThatDiffer(before: JsonObject, after: JsonObject): string[] {
+  const text = (definition: JsonObject, name: string) => canonicalJson(definition[name] ?? null);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.filter((name) => text(before, name) !== text(after, name));
 }
 
 function checkLineage(
@@ -156,7 +162,7 @@ function checkLineage(
   if (!db || !parent || parent.state === "retired") return notFound("parent_not_found", parentId);
   if (parent.family !== family) return mismatch(`The parent ${parentId}`, parent.family, family);
   // Only a replaced definition can already have descendants.
-  for (let ancestor: DefinitionRow | null = parent; ancestor; ) {
+  for (let ancestor: DefinitionRow | null = parent; ancestor;) {
     if (ancestor.id === id) {
       return refuse("parent_not_found", `${parentId} itself descends from ${id}.`);
     }
@@ -192,12 +198,7 @@ function findCollisions(db: Db, family: string, report: CheckReport): Problem[] 
   return problems;
 }
 
-function invalid(problems: readonly Problem[]): RegistryReply {
-  const errors = problems.slice(0, LIMITS.problemsPerAnswer);
-  const omitted = problems.length - errors.length;
-  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-  return refuse("definition_invalid", `The definition has ${count}; nothing was stored.`, {
-    errors,
-    ...(omitted > 0 ? { extra: { omitted } } : {}),
-  });
+function invalid(errors: Problem[]): RegistryReply {
+  const detail = "The definition is not valid, and nothing was stored; errors says what to mend.";
+  return refuse("definition_invalid", detail, { errors });
 }

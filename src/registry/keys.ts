@@ -16,7 +16,7 @@ import {
 import type { KeyRow } from "../storage/registry-keys.ts";
 import { formatApiKey, newKeyId, newSecret } from "./api-key.ts";
 import { answerOnce } from "./once.ts";
-import { CURSOR_INVALID, answer, notFound, tooMany } from "./replies.ts";
+import { CURSOR_INVALID, answer, notFound, refuse, tooMany } from "./replies.ts";
 import type { CollectionKey, Principal, RegistryReply, Scope } from "./rpc.ts";
 
 const LIST = "keys";
@@ -55,6 +55,11 @@ export async function createKey(
   const secret = newSecret();
   const secretHash = await sha256Hex(secret);
   return answerOnce(stored, open, command, now, () => {
+    if (expiresAt !== null && expiresAt <= now) {
+      return refuse("invalid_request", "The key would be expired already.", {
+        errors: [{ pointer: "/expiresAt", code: "past", message: "must be in the future" }],
+      });
+    }
     if (stored && countLiveKeys(stored, now) >= LIMITS.keysPerTenant) {
       return tooMany(
         "keysPerTenant",
@@ -104,8 +109,7 @@ export function listKeys(
   query: { limit: number; cursor: string | null },
   now: number,
 ): RegistryReply {
-  const before =
-    query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(LIST, query.cursor);
+  const before = query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(LIST, query.cursor);
   if (before === null) return CURSOR_INVALID;
   const rows = db ? pageOfKeys(db, before, query.limit + 1) : [];
   const page = rows.slice(0, query.limit);

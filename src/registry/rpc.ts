@@ -59,7 +59,9 @@ export interface RegistryRpc {
    * Resolves a definition id, or a family to its newest root, and marks it as used, so that it can neither be
    * replaced nor retired afterwards: what it answers stays true for ever.
    */
-  acquire(name: string): Promise<{ ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure }>;
+  acquire(
+    name: string,
+  ): Promise<{ ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure }>;
   /** The body of content `hash`, for actors that hold the hash; null when it was never here. */
   definitionByHash(hash: string): Promise<string | null>;
   /** The body of a definition by its id (for replay on another one), retired ones included. */
@@ -67,7 +69,12 @@ export interface RegistryRpc {
 
   /** 201 with the key, once. */
   createKey(
-    command: { label: string; scopes: Scope[]; expiresAt: number | null; tenant: string } & CollectionKey,
+    command: {
+      label: string;
+      scopes: Scope[];
+      expiresAt: number | null;
+      tenant: string;
+    } & CollectionKey,
   ): Promise<RegistryReply>;
   listKeys(query: { limit: number; cursor: string | null }): Promise<RegistryReply>;
   revokeKey(id: string): Promise<RegistryReply>;

@@ -23,10 +23,7 @@ export const actorId = id.refine(
 );
 
 /** A short text, such as a label or a reason. */
-export const shortText = z
-  .string()
-  .min(1)
-  .max(LIMITS.textChars);
+export const shortText = z.string().min(1).max(LIMITS.textChars);
 
 export const by = shortText.meta({ description: "Who is behind the call, for the log." });
 

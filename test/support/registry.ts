@@ -1,0 +1,33 @@
+import { env } from "cloudflare:workers";
+import type { RegistryObject } from "../../src/registry/registry-object.ts";
+import type { RegistryReply, RegistryRpc } from "../../src/registry/rpc.ts";
+
+/** A registry's stub as the test tools want it. */
+export function registryObject(tenant: string): DurableObjectStub<RegistryObject> {
+  const namespace = env.REGISTRY as unknown as DurableObjectNamespace<RegistryObject>;
+  return namespace.getByName(tenant);
+}
+
+/** The body of an answer that has to be one. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
+export function bodyOf(reply: RegistryReply): any {
+  if (!reply.ok) throw new Error(`Refused: ${JSON.stringify(reply.failure)}`);
+  return reply.body;
+}
+
+type Method = (...given: unknown[]) => unknown;
+
+/** The same registry, with the names of its methods in the order they were called. */
+export function recorded(registry: RegistryRpc): { registry: RegistryRpc; calls: string[] } {
+  const calls: string[] = [];
+  const proxy = new Proxy(registry, {
+    get:
+      (target, name) =>
+      (...given: unknown[]) => {
+        calls.push(String(name));
+        // A stub's methods are only known to it by being called on it.
+        return (target as unknown as Record<string | symbol, Method>)[name]?.(...given);
+      },
+  });
+  return { registry: proxy, calls };
+}
