@@ -64,7 +64,7 @@ export const LIMITS = {
   /** characters; a state's own id, and the name of a delay, an action, a guard or a sent event. */
   nameChars: 200,
   /** states without children that are active at once; XState compares their transitions pair by pair. */
-  activeLeaves: 100,
+  activeLeaves: 50,
   /** definitions of one tenant. */
   definitionsPerTenant: 10_000,
   /** problems listed in one answer; the rest is counted. */
