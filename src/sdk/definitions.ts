@@ -1,5 +1,5 @@
 import type { Problem } from "./errors.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import { pathId } from "./path.ts";
 import { eachItem } from "./pages.ts";
 import type { Page } from "./pages.ts";
@@ -80,10 +80,20 @@ export interface ScenarioReport {
 export type ScenarioSubject = { definitionId: string } | { definition: object };
 
 export interface DefinitionDiff {
+  /** Paths, like the one below. */
   statesAdded: string[];
   statesRemoved: string[];
-  transitionsChanged: unknown[];
-  initialChanged: boolean;
+  /**
+   * In states that are in both. `event` is the descriptor, or `@always`, `@timer:<delay>`, `@done`,
+   * `@done:<invoke id>`, `@error:<invoke id>`; `state` is a path, "" the root.
+   */
+  transitionsChanged: {
+    state: string;
+    event: string;
+    from: JsonValue;
+    to: JsonValue;
+  }[];
+  initialChanged: { state: string; from: string | null; to: string | null }[];
 }
 
 export interface DefinitionsApi {

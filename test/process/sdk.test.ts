@@ -109,7 +109,12 @@ describe("definitions", () => {
       transitionsChanged: "always",
       initialChanged: "always",
     });
-    expect(diff).toMatchObject({ statesAdded: [], statesRemoved: [], initialChanged: true });
+    expect(diff).toEqual({
+      statesAdded: [],
+      statesRemoved: [],
+      transitionsChanged: [],
+      initialChanged: [{ state: "", from: "off", to: "on" }],
+    });
     await client.retireDefinition("lamp-v2");
     await expect(client.getDefinition("lamp-v2")).rejects.toMatchObject({
       status: 404,
