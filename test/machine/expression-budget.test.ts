@@ -46,13 +46,17 @@ describe("the budget", () => {
       "context.n.all(x, x in context.n || true) && context.n.all(x, -1 in context.n)",
       "context.n.all(x, context.n == context.n2)",
       "context.n.all(x, context.o == context.o2)",
+      "context.n.all(x, context.o != context.small)",
       "context.o.all(k, context.o.all(l, k != ''))",
       "context.n.all(x, size(context.o) > 0)",
       "context.n.map(x, context)",
       "context.n.map(x, context.n + context.n).size()",
     ]) {
       const seen = { looks: 0 };
-      const context = watched({ n: numbers, n2: [...numbers], o: names, o2: { ...names } }, seen);
+      const context = watched(
+        { n: numbers, n2: [...numbers], o: names, o2: { ...names }, small: {} },
+        seen,
+      );
       expect(failure(source, context)).toBe(SPENT);
       // An operation may look at everything once before it knows what that costs.
       expect(seen.looks).toBeLessThan(8 * LIMITS.expressionBudget + 40 * numbers.length);

@@ -172,6 +172,8 @@ describe("fields", () => {
       expect(evaluate(`context.${name}.${name} + 1`, owner)).toBe(6);
       expect(evaluate(`context["${name}"] == {"${name}": 5}`, owner)).toBe(true);
       expect(evaluate("context == event", owner, { event: {} })).toBe(false);
+      const empty: unknown = JSON.parse(`{"${name}": {}}`);
+      expect(evaluate("context == event", empty, { event: { other: {} } })).toBe(false);
 
       const made = evaluate(`{"${name}": {"a": 1}, "b": 2}`);
       expect(JSON.stringify(made)).toBe(`{"${name}":{"a":1},"b":2}`);
