@@ -49,6 +49,9 @@ const wasmModule: Plugin = {
   },
 };
 
+/** ms; no test is about time, so none fails because the machine is busy. Only a hang gets here. */
+const PATIENCE_MS = 120_000;
+
 export default defineConfig({
   test: {
     // The machine that runs this may have two cores; servers under test need one of them.
@@ -60,6 +63,7 @@ export default defineConfig({
           name: "unit",
           environment: "node",
           include: ["test/{base,fingerprint,machine,lifecycle,sdk,house}/**/*.test.ts"],
+          testTimeout: PATIENCE_MS,
         },
       },
       {
@@ -78,6 +82,7 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["test/{storage,registry,actor,http}/**/*.test.ts"],
+          testTimeout: PATIENCE_MS,
         },
       },
       {
@@ -86,8 +91,8 @@ export default defineConfig({
           environment: "node",
           include: ["test/process/**/*.test.ts"],
           // Real servers that are killed and started again.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
           maxWorkers: 1,
           // After the others, which would take its processors away.
           sequence: { groupOrder: 1 },
