@@ -48,7 +48,7 @@ export async function exportActor(c: AppContext, env: Env, address: Address): Pr
         text += separator + JSON.stringify(item);
         separator = ",";
       }
-      controller.enqueue(encoder.encode(text));
+      if (text !== "") controller.enqueue(encoder.encode(text));
     },
   });
   return c.body(stream, 200, { "Content-Type": "application/json" });

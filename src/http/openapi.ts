@@ -99,7 +99,14 @@ function requestBody(route: Route, body: z.ZodType): JsonSchema {
 }
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override({ jsonSchema }) {
+      // The format says it to people; its expression is a screenful.
+      if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+    },
+  });
   return rest;
 }
 

@@ -17,7 +17,7 @@ const HOUSE: Record<string, Room> = {
   http: {
     rooms: ["registry", "lifecycle", "machine", "base"],
     types: ["actor", "env"],
-    packages: ["hono", "zod", "@hono/zod-openapi"],
+    packages: ["hono", "zod"],
   },
   actor: {
     rooms: ["lifecycle", "storage", "machine", "registry", "fingerprint", "base"],

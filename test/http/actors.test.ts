@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { listDurableObjectIds } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import { createApp } from "../../src/http/app.ts";
 import {
   call,
   deployDoor,
@@ -153,7 +154,7 @@ describe("reading an actor", () => {
   it("that does not exist, or cannot, is refused", async () => {
     expectProblem(await call("GET", "/v1/actors/nobody"), 404, "actor_not_found");
     const before = await woken();
-    for (const id of ["a%20b", "a%2Fb", "%C3%A4", "x".repeat(201)]) {
+    for (const id of ["a%20b", "a%2Fb", "%C3%A4", "%ZZ", "%FF", "%00", "x".repeat(201)]) {
       expectProblem(await call("GET", `/v1/actors/${id}`), 400, "invalid_request");
     }
     expectProblem(await call("GET", "/v1/actors/bulk"), 404, "actor_not_found");
@@ -302,5 +303,23 @@ describe("exporting an actor", () => {
     expect(body.definitions).toHaveLength(1);
     expect(body.definitions[0].definition.initial).toBe("closed");
     expectProblem(await call("GET", "/v1/actors/nobody/export"), 404, "actor_not_found");
+  });
+
+  it("that breaks off half way is no document", async () => {
+    const refused = { ok: false, failure: { code: "actor_not_found", detail: "erased meanwhile" } };
+    const envelope = { seq: 2 };
+    const actor = {
+      exportHead: async () => ({ ok: true, status: 200, body: { envelope, definitions: [] } }),
+      exportLog: async ({ after }: { after: number }) =>
+        after === 0
+          ? { ok: true, status: 200, body: { items: [{ seq: 1 }], nextAfter: 1 } }
+          : refused,
+    };
+    const request = new Request("http://perdure.test/v1/actors/a/export", {
+      headers: { Authorization: "Bearer dev" },
+    });
+    const ACTORS = { getByName: () => actor } as unknown as typeof env.ACTORS;
+    const response = await createApp().fetch(request, { ...env, ACTORS });
+    await expect(() => response.text()).rejects.toThrow(/broke off/);
   });
 });

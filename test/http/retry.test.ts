@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { PerdureError } from "../../src/base/errors.ts";
 import { callObject, classifyCallFailure } from "../../src/http/retry.ts";
@@ -91,6 +91,7 @@ describe("what a call threw", () => {
 
 describe("a platform that fails", () => {
   it("is a 503 that may be repeated, and says nothing about the inside", async () => {
+    const log = vi.spyOn(console, "warn").mockImplementation(() => {});
     const { namespace } = objects([lost, lost, lost]);
     const broken = { getByName: (name: string) => proxied(namespace.getByName(name)) };
     const answer = await call("GET", "/v1/definitions", { env: { REGISTRY: broken as never } });
@@ -98,6 +99,8 @@ describe("a platform that fails", () => {
     expect(answer.body.retryable).toBe(true);
     expect(answer.headers.get("Retry-After")).toBe("1");
     expect(JSON.stringify(answer.body)).not.toContain("gone");
+    expect(JSON.parse(log.mock.calls[0]?.[0] as string)).toMatchObject({ message: "gone" });
+    log.mockRestore();
   });
 });
 
