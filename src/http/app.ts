@@ -5,7 +5,9 @@ import { controlRoutes } from "./controls.ts";
 import { cors } from "./cors.ts";
 import { definitionRoutes } from "./definitions.ts";
 import { eventRoutes } from "./events.ts";
+import { inspectionRoutes } from "./inspection.ts";
 import { keyRoutes } from "./keys.ts";
+import { logRoutes } from "./log-pages.ts";
 import { missing } from "./missing.ts";
 import { laterRoutes } from "./not-yet.ts";
 import { problemOfError } from "./problem.ts";
@@ -14,11 +16,15 @@ import { mount } from "./route.ts";
 import type { Route } from "./route.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { serviceRoutes } from "./service.ts";
+import { trialRoutes } from "./trials.ts";
 
 const declared: readonly Route[] = [
   ...definitionRoutes,
+  ...trialRoutes,
   ...actorRoutes,
+  ...inspectionRoutes,
   ...eventRoutes,
+  ...logRoutes,
   ...scheduleRoutes,
   ...controlRoutes,
   ...keyRoutes,

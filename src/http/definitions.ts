@@ -1,32 +1,11 @@
 import * as z from "zod";
 import { PerdureError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { runScenarios } from "../lifecycle/scenario.ts";
-import type { Scenario } from "../lifecycle/scenario.ts";
-import { checkDefinition } from "../machine/check.ts";
-import { compileDefinition } from "../machine/compile.ts";
-import type { CompiledMachine } from "../machine/compile.ts";
-import { diffDefinitions } from "../machine/diff.ts";
-import { resolveMachine } from "../registry/definition-cache.ts";
-import type { Principal, RegistryReply, RegistryRpc } from "../registry/rpc.ts";
-import type { Env } from "../env.ts";
-import { json, respond } from "./answer.ts";
-import { problem } from "./problem.ts";
-import { callObject } from "./retry.ts";
+import { respond } from "./answer.ts";
+import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
-import {
-  anything,
-  count,
-  flag,
-  list,
-  object,
-  orNull,
-  page,
-  ref,
-  text,
-} from "./schemas/json-schema.ts";
-import { cursor, eventType, id, jsonObject, jsonValue, limit, payload } from "./schemas/inputs.ts";
+import { cursor, id, jsonObject, limit } from "./schemas/inputs.ts";
+import { page, ref } from "./schemas/json-schema.ts";
 
 const tag = "Definitions";
 
@@ -58,38 +37,6 @@ const deployBody = z.strictObject({
   confirmToken: z.string().optional(),
 });
 
-const scenario = z.strictObject({
-  name: z.string().max(LIMITS.textChars),
-  input: jsonValue.optional(),
-  context: jsonObject.optional(),
-  events: z.array(
-    z.union([
-      eventType,
-      z.strictObject({ type: eventType, payload: payload.optional() }),
-      z.strictObject({ advanceMs: z.int().min(0).max(LIMITS.delayMs) }),
-    ]),
-  ),
-  expectedStates: z.array(jsonValue).optional(),
-  expectDone: z.boolean().optional(),
-});
-
-const scenarioBody = z
-  .strictObject({
-    definition: jsonObject.optional(),
-    definitionId: id.optional(),
-    scenarios: z.array(scenario).min(1),
-  })
-  .refine(
-    (body) => (body.definition === undefined) !== (body.definitionId === undefined),
-    "needs either definition or definitionId",
-  );
-
-type Ask = (registry: RegistryRpc) => Promise<RegistryReply>;
-
-function ask(env: Env, principal: Principal, repeatable: boolean, call: Ask) {
-  return callObject(env.REGISTRY, principal.tenant, repeatable, call);
-}
-
 export const definitionRoutes = [
   route({
     method: "put",
@@ -120,7 +67,9 @@ export const definitionRoutes = [
         parentId: body.parentId ?? null,
         replaceable: env.PERDURE_PROFILE === "development",
       };
-      const reply = await ask(env, principal, false, (registry) => registry.deploy(command));
+      const reply = await callRegistry(env, principal, false, (registry) =>
+        registry.deploy(command),
+      );
       return respond(context, reply);
     },
   }),
@@ -139,7 +88,7 @@ export const definitionRoutes = [
       const asked = { limit: query.limit ?? LIMITS.pageDefault, cursor: query.cursor ?? null };
       return respond(
         context,
-        await ask(env, principal, true, (registry) => registry.listDefinitions(asked)),
+        await callRegistry(env, principal, true, (registry) => registry.listDefinitions(asked)),
       );
     },
   }),
@@ -157,7 +106,7 @@ export const definitionRoutes = [
     async handle({ context, env, principal, params }) {
       return respond(
         context,
-        await ask(env, principal, true, (registry) => registry.getDefinition(params.id)),
+        await callRegistry(env, principal, true, (registry) => registry.getDefinition(params.id)),
       );
     },
   }),
@@ -175,100 +124,10 @@ export const definitionRoutes = [
     async handle({ context, env, principal, params }) {
       return respond(
         context,
-        await ask(env, principal, false, (registry) => registry.retireDefinition(params.id)),
+        await callRegistry(env, principal, false, (registry) =>
+          registry.retireDefinition(params.id),
+        ),
       );
-    },
-  }),
-
-  route({
-    method: "post",
-    path: "/v1/definitions/validate",
-    tag,
-    name: "validate",
-    summary: "Check a definition without storing it",
-    scope: "read",
-    body: z.strictObject({ definition: jsonObject }),
-    bodyHoldsDefinition: true,
-    answers: {
-      200: {
-        description: "What the check found, also for an invalid one.",
-        schema: object({
-          valid: flag,
-          errors: list(ref("Fault")),
-          warnings: list(ref("Fault")),
-          states: list(text),
-          events: list(text),
-          initialState: orNull(ref("StateValue")),
-        }),
-      },
-    },
-    refusals: [],
-    async handle({ context, body }) {
-      const report = checkDefinition(body.definition);
-      const { errors, warnings, states, events, initialState } = report;
-      const found = { errors, warnings, states, events, initialState };
-      return json(context, 200, { valid: errors.length === 0, ...found } as unknown as JsonObject);
-    },
-  }),
-
-  route({
-    method: "post",
-    path: "/v1/definitions/scenario",
-    tag,
-    name: "scenario",
-    summary: "Play scenarios against a machine without storing anything",
-    scope: "read",
-    body: scenarioBody,
-    bodyHoldsDefinition: true,
-    answers: {
-      200: {
-        description: "How each scenario went.",
-        schema: object({ passed: count, failed: count, results: list(ref("ScenarioResult")) }),
-      },
-    },
-    refusals: ["definition_invalid", "definition_not_found", "limit_exceeded"],
-    async handle({ context, env, principal, body }) {
-      limitScenarios(body.scenarios);
-      const machine = body.definition
-        ? compileChecked(body.definition)
-        : await deployedMachine(env, principal, body.definitionId ?? "");
-      const report = runScenarios(machine, body.scenarios as Scenario[]);
-      return json(context, 200, report as unknown as JsonObject);
-    },
-  }),
-
-  route({
-    method: "get",
-    path: "/v1/definitions/{id}/diff",
-    tag,
-    name: "diffDefinitions",
-    summary: "What a definition has that another has not, and the other way round",
-    scope: "read",
-    params: byId,
-    query: z.object({ against: id }),
-    answers: {
-      200: {
-        description: "The differences, seen from `against`.",
-        schema: object({
-          statesAdded: list(text),
-          statesRemoved: list(text),
-          transitionsChanged: list(
-            object({ state: text, event: text, from: anything, to: anything }),
-          ),
-          initialChanged: list(object({ state: text, from: anything, to: anything })),
-        }),
-      },
-    },
-    refusals: ["definition_not_found"],
-    async handle({ context, env, principal, params, query }) {
-      const bodies: JsonObject[] = [];
-      for (const name of [query.against, params.id]) {
-        const reply = await ask(env, principal, true, (registry) => registry.getDefinition(name));
-        if (!reply.ok) return problem(context, reply.failure);
-        bodies.push((reply.body as JsonObject)["definition"] as JsonObject);
-      }
-      const [from = {}, to = {}] = bodies;
-      return json(context, 200, diffDefinitions(from, to) as unknown as JsonObject);
     },
   }),
 ];
@@ -285,36 +144,4 @@ function refuseRules(body: z.infer<typeof deployBody>): void {
     "not_yet",
     `Migrations are not built yet, and ${given.join(", ")} would be part of one. With parentId alone the definition is deployed and its descent recorded; nobody moves.`,
   );
-}
-
-function limitScenarios(scenarios: z.infer<typeof scenario>[]): void {
-  const exceeded = (limit: "scenariosPerCall" | "eventsPerScenario", what: string) =>
-    new PerdureError("limit_exceeded", `${what} at most ${LIMITS[limit]}.`, {
-      extra: { limit, most: LIMITS[limit] },
-    });
-  if (scenarios.length > LIMITS.scenariosPerCall) {
-    throw exceeded("scenariosPerCall", "Scenarios of one call are");
-  }
-  if (scenarios.some(({ events }) => events.length > LIMITS.eventsPerScenario)) {
-    throw exceeded("eventsPerScenario", "Events of one scenario are");
-  }
-}
-
-function compileChecked(definition: JsonObject): CompiledMachine {
-  const { errors } = checkDefinition(definition);
-  if (errors.length === 0) return compileDefinition(definition);
-  const detail = "The definition is not valid, and nothing was played; errors says what to mend.";
-  throw new PerdureError("definition_invalid", detail, { errors });
-}
-
-async function deployedMachine(
-  env: Env,
-  principal: Principal,
-  name: string,
-): Promise<CompiledMachine> {
-  const resolved = await callObject(env.REGISTRY, principal.tenant, true, (registry) =>
-    resolveMachine(registry, name),
-  );
-  if (resolved) return resolved.machine;
-  throw new PerdureError("definition_not_found", `There is no such definition: ${name}.`);
 }

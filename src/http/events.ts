@@ -1,27 +1,16 @@
 import * as z from "zod";
-import type { BatchCommand, Reply } from "../actor/rpc.ts";
-import { decodeCursor, encodeCursor } from "../base/cursor.ts";
+import type { BatchCommand } from "../actor/rpc.ts";
 import { PerdureError } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { RECORD_KINDS } from "../lifecycle/types.ts";
 import { actorPath, addressOf, callActor, keyedOf } from "./actor-call.ts";
-import { json, respond } from "./answer.ts";
-import type { AppContext } from "./app-env.ts";
+import { respond } from "./answer.ts";
 import { checkEvent } from "./event-input.ts";
 import { findIdempotencyKey, missingKey, requestHash } from "./idempotency.ts";
 import { route } from "./route.ts";
 import type { Call } from "./route.ts";
-import { list, object, orNull, ref, text } from "./schemas/json-schema.ts";
-import {
-  by,
-  cursor,
-  eventType,
-  idempotencyKey,
-  integerText,
-  limit,
-  payload,
-} from "./schemas/inputs.ts";
+import { list, object, ref } from "./schemas/json-schema.ts";
+import { by, eventType, idempotencyKey, payload } from "./schemas/inputs.ts";
 
 const tag = "Events";
 
@@ -43,8 +32,6 @@ const batchBody = z.strictObject({
     )
     .min(1),
 });
-
-const paging = { cursor, limit, after: integerText(0, Number.MAX_SAFE_INTEGER).optional() };
 
 export const eventRoutes = [
   route({
@@ -133,56 +120,6 @@ export const eventRoutes = [
       return respond(call.context, reply);
     },
   }),
-
-  route({
-    method: "get",
-    path: "/v1/actors/{id}/events",
-    tag,
-    name: "listEvents",
-    summary: "An actor's log, oldest first",
-    scope: "read",
-    params: actorPath,
-    query: z.object({ ...paging, kind: z.enum(RECORD_KINDS).optional() }),
-    answers: {
-      200: {
-        description: "A page of records.",
-        schema: object({ items: list(ref("LogItem")), nextCursor: orNull(text) }),
-      },
-    },
-    refusals: ["actor_not_found", "cursor_invalid", "not_yet"],
-    async handle(call) {
-      const query = { ...pageOf("events", call.query), kind: call.query.kind ?? null };
-      const reply = await callActor(call, true, (actor, address) =>
-        actor.log({ ...address, ...query }),
-      );
-      return respondPage(call.context, "events", reply);
-    },
-  }),
-
-  route({
-    method: "get",
-    path: "/v1/actors/{id}/timeline",
-    tag,
-    name: "timeline",
-    summary: "The states an actor was in, and how long",
-    scope: "read",
-    params: actorPath,
-    query: z.object(paging),
-    answers: {
-      200: {
-        description: "A page of stays in states, oldest first.",
-        schema: object({ items: list(ref("Stay")), nextCursor: orNull(text) }),
-      },
-    },
-    refusals: ["actor_not_found", "cursor_invalid", "not_yet"],
-    async handle(call) {
-      const query = pageOf("timeline", call.query);
-      const reply = await callActor(call, true, (actor, address) =>
-        actor.timeline({ ...address, ...query }),
-      );
-      return respondPage(call.context, "timeline", reply);
-    },
-  }),
 ];
 
 type BatchCall = Call<{ id: string }, unknown, z.infer<typeof batchBody>>;
@@ -226,28 +163,4 @@ async function batchOf(call: BatchCall): Promise<BatchCommand["events"]> {
       };
     }),
   );
-}
-
-type Paging = {
-  cursor?: string | undefined;
-  limit?: number | undefined;
-  after?: number | undefined;
-};
-
-function pageOf(name: string, query: Paging): { after: number; limit: number } {
-  const limitOfPage = query.limit ?? LIMITS.pageDefault;
-  if (query.cursor === undefined) return { after: query.after ?? 0, limit: limitOfPage };
-  const after = decodeCursor(name, query.cursor);
-  if (after !== null) return { after, limit: limitOfPage };
-  throw new PerdureError(
-    "cursor_invalid",
-    "Use a nextCursor of this list as it was answered, or leave cursor out to begin at the start.",
-  );
-}
-
-function respondPage(c: AppContext, name: string, reply: Reply): Response {
-  if (!reply.ok) return respond(c, reply);
-  const { items, nextAfter } = reply.body as { items: JsonValue; nextAfter: number | null };
-  const nextCursor = nextAfter === null ? null : encodeCursor(name, nextAfter);
-  return json(c, reply.status, { items, nextCursor });
 }

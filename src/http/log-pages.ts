@@ -1,0 +1,93 @@
+import * as z from "zod";
+import type { Reply } from "../actor/rpc.ts";
+import { decodeCursor, encodeCursor } from "../base/cursor.ts";
+import { PerdureError } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import { RECORD_KINDS } from "../lifecycle/types.ts";
+import { actorPath, callActor } from "./actor-call.ts";
+import { json, respond } from "./answer.ts";
+import type { AppContext } from "./app-env.ts";
+import { route } from "./route.ts";
+import { cursor, integerText, limit } from "./schemas/inputs.ts";
+import { list, object, orNull, ref, text } from "./schemas/json-schema.ts";
+
+const tag = "Events";
+
+const paging = { cursor, limit, after: integerText(0, Number.MAX_SAFE_INTEGER).optional() };
+
+export const logRoutes = [
+  route({
+    method: "get",
+    path: "/v1/actors/{id}/events",
+    tag,
+    name: "listEvents",
+    summary: "An actor's log, oldest first",
+    scope: "read",
+    params: actorPath,
+    query: z.object({ ...paging, kind: z.enum(RECORD_KINDS).optional() }),
+    answers: {
+      200: {
+        description: "A page of records.",
+        schema: object({ items: list(ref("LogItem")), nextCursor: orNull(text) }),
+      },
+    },
+    refusals: ["actor_not_found", "cursor_invalid", "not_yet"],
+    async handle(call) {
+      const query = { ...pageOf("events", call.query), kind: call.query.kind ?? null };
+      const reply = await callActor(call, true, (actor, address) =>
+        actor.log({ ...address, ...query }),
+      );
+      return respondPage(call.context, "events", reply);
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/actors/{id}/timeline",
+    tag,
+    name: "timeline",
+    summary: "The states an actor was in, and how long",
+    scope: "read",
+    params: actorPath,
+    query: z.object(paging),
+    answers: {
+      200: {
+        description: "A page of stays in states, oldest first.",
+        schema: object({ items: list(ref("Stay")), nextCursor: orNull(text) }),
+      },
+    },
+    refusals: ["actor_not_found", "cursor_invalid", "not_yet"],
+    async handle(call) {
+      const query = pageOf("timeline", call.query);
+      const reply = await callActor(call, true, (actor, address) =>
+        actor.timeline({ ...address, ...query }),
+      );
+      return respondPage(call.context, "timeline", reply);
+    },
+  }),
+];
+
+type Paging = {
+  cursor?: string | undefined;
+  limit?: number | undefined;
+  after?: number | undefined;
+};
+
+function pageOf(name: string, query: Paging): { after: number; limit: number } {
+  const limitOfPage = query.limit ?? LIMITS.pageDefault;
+  if (query.cursor === undefined) return { after: query.after ?? 0, limit: limitOfPage };
+  const after = decodeCursor(name, query.cursor);
+  if (after !== null) return { after, limit: limitOfPage };
+  throw new PerdureError(
+    "cursor_invalid",
+    "Use a nextCursor of this list as it was answered, or leave cursor out to begin at the start.",
+  );
+}
+
+function respondPage(c: AppContext, name: string, reply: Reply): Response {
+  if (!reply.ok) return respond(c, reply);
+  const { items, nextAfter } = reply.body as { items: JsonValue; nextAfter: number | null };
+  const nextCursor = nextAfter === null ? null : encodeCursor(name, nextAfter);
+  return json(c, reply.status, { items, nextCursor });
+}
