@@ -23,11 +23,11 @@ const OVERLOADED = /Object is overloaded|too much load on Durable Objects/;
 export function classifyCallFailure(error: unknown): CallFailure {
   if (typeof error !== "object" || error === null) return "bug";
   const { retryable, durableObjectReset, overloaded, remote, message } = error as PlatformError;
-  if (remote === true) return "bug";
   const text = typeof message === "string" ? message : "";
   if (overloaded === true || OVERLOADED.test(text)) return "overloaded";
-  if (retryable === true || durableObjectReset === true || LOST.test(text)) return "lost";
-  return "bug";
+  // An object's own code may have lost another object; that is remote and still a loss.
+  if (durableObjectReset === true || LOST.test(text)) return "lost";
+  return retryable === true && remote !== true ? "lost" : "bug";
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,8 +1,10 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { LIMITS } from "../../src/base/limits.ts";
 import { PerdureError } from "../../src/base/errors.ts";
+import { LIMITS } from "../../src/base/limits.ts";
 import { callObject, classifyCallFailure } from "../../src/http/retry.ts";
-import { call, expectProblem } from "../support/api.ts";
+import { call, expectProblem, spawnDoor } from "../support/api.ts";
 
 const lost = () => Object.assign(new Error("gone"), { durableObjectReset: true });
 
@@ -78,6 +80,7 @@ describe("what a call threw", () => {
       [{ durableObjectReset: true }, "lost"],
       [{ overloaded: true, retryable: true }, "overloaded"],
       [{ retryable: true, remote: true }, "bug"],
+      [{ durableObjectReset: true, remote: true }, "lost"],
       [{ message: "Durable Object reset because its code was updated." }, "lost"],
       [{ message: "Connection closed: this Durable Object instance is no longer active." }, "lost"],
       [{ message: "Durable Object is overloaded. Too many requests queued." }, "overloaded"],
@@ -101,6 +104,19 @@ describe("a platform that fails", () => {
     expect(JSON.stringify(answer.body)).not.toContain("gone");
     expect(JSON.parse(log.mock.calls[0]?.[0] as string)).toMatchObject({ message: "gone" });
     log.mockRestore();
+  });
+});
+
+describe("an object that is reset under a call", () => {
+  it("is asked again, so that who waits does not notice", async () => {
+    const path = await spawnDoor();
+    const waiting = call("GET", `${path}/wait?state=open&timeoutMs=10000`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const actor = env.ACTORS.getByName(`default/${path.split("/").at(-1)}`);
+    const abort = (_object: unknown, state: DurableObjectState) => state.abort("reset by a test");
+    await runInDurableObject(actor as unknown as DurableObjectStub, abort).catch(() => {});
+    await call("POST", `${path}/events`, { body: { type: "OPEN" } });
+    expect((await waiting).body).toMatchObject({ matched: true, actor: { stateValue: "open" } });
   });
 });
 
