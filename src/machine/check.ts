@@ -13,7 +13,7 @@ import { checkHistoryTargets } from "./check/history.ts";
 import { checkInvokes } from "./check/invoke.ts";
 import { Problems } from "./check/problems.ts";
 import { startOf } from "./check/start.ts";
-import { checkOptions, checkRoot, checkStates } from "./check/states.ts";
+import { checkOptions, checkRoot, checkStates, mostActiveLeaves } from "./check/states.ts";
 import { checkTemplate } from "./check/templates.ts";
 import { checkTimerNames } from "./check/timers.ts";
 import { checkTransitions } from "./check/transitions.ts";
@@ -131,13 +131,13 @@ function checkWhole(check: Check, transitions: readonly Transition[]): StateValu
   checkDoubts(check, flow);
   checkEndlessAlways(check, flow);
   if (!errors.none) return null;
-  const start = startOf(tree);
+  const start = startOf(tree, mostActiveLeaves(tree.root));
   switch (start.kind) {
     case "endless":
       errors.add(
         "",
         "endless_start",
-        "The machine never comes to rest after its start: look for `always` or raise in a circle.",
+        `The machine does not come to rest within ${start.microsteps} microsteps of its start: look for \`always\`, \`onDone\` or raise in a circle.`,
       );
       return null;
     case "refused":
@@ -150,7 +150,7 @@ function checkWhole(check: Check, transitions: readonly Transition[]): StateValu
     case "state":
       if (!start.done) return start.value;
       errors.add(
-        tree.root.config["initial"] === undefined ? "" : "/initial",
+        own(tree.root.config, "initial") === undefined ? "" : "/initial",
         "done_at_once",
         "The machine would be done as soon as it starts: its initial state leads to its final state without any event.",
       );

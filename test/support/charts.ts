@@ -15,7 +15,7 @@ interface Node {
   children: Node[];
 }
 
-const EVENTS = ["NEXT", "back", "order.paid", "a b", "constructor", "__proto__"];
+export const EVENTS = ["NEXT", "back", "order.paid", "a b", "constructor", "__proto__"];
 const DESCRIPTORS = [...EVENTS, "*", "order.*"];
 const KEYS = ["a", "b", "c", "d", "toString", "e 1", "7"];
 

@@ -7,6 +7,9 @@ import type { Problems } from "./problems.ts";
 /** values; more than this cannot be JSON within the limit of bytes. */
 const MOST_VALUES = LIMITS.definitionBytes;
 
+const BYTES = `the limit definitionBytes is ${LIMITS.definitionBytes}`;
+const TOO_DEEP = `Arrays and objects may be nested ${LIMITS.jsonDepth} levels deep (limit jsonDepth).`;
+
 class Unreadable extends Error {}
 
 /**
@@ -17,7 +20,7 @@ export function readData(definition: unknown, errors: Problems): JsonValue | nul
   const reader = new Reader(errors);
   let data: JsonValue;
   try {
-    data = reader.read(definition, "", 1);
+    data = reader.read(definition);
   } catch (error) {
     // Only objects that are not JSON can throw by themselves: getters, proxies.
     if (!(error instanceof Unreadable)) {
@@ -27,93 +30,90 @@ export function readData(definition: unknown, errors: Problems): JsonValue | nul
   }
   const bytes = new TextEncoder().encode(canonicalJson(data)).byteLength;
   if (bytes <= LIMITS.definitionBytes) return data;
-  errors.add(
-    "",
-    "too_large",
-    `The definition has ${bytes} bytes of JSON; the limit definitionBytes is ${LIMITS.definitionBytes}.`,
-  );
+  errors.add("", "too_large", `The definition has ${bytes} bytes of JSON; ${BYTES}.`);
   return null;
 }
 
 class Reader {
   readonly #errors: Problems;
+  /** The way from the root to what is read now: a pointer is made only where there is a problem. */
+  readonly #way: (string | number)[] = [];
   #values = 0;
 
   constructor(errors: Problems) {
     this.#errors = errors;
   }
 
-  read(value: unknown, pointer: string, depth: number): JsonValue {
+  read(value: unknown): JsonValue {
     this.#values += 1;
     if (this.#values > MOST_VALUES) {
-      return this.#refuse(
-        "",
-        "too_large",
-        `The definition has more than ${MOST_VALUES} values; the limit definitionBytes is ${LIMITS.definitionBytes}.`,
-      );
+      this.#way.length = 0;
+      this.#refuse("too_large", `The definition has more than ${MOST_VALUES} values; ${BYTES}.`);
     }
     switch (typeof value) {
       case "string":
-        this.#text(value, pointer);
+        this.#checkText(value);
         return value;
       case "boolean":
         return value;
       case "number":
         if (Number.isFinite(value)) return value;
-        return this.#refuse(pointer, "not_json", `JSON has no ${value}.`);
+        return this.#refuse("not_json", `JSON has no ${value}.`);
       case "object":
-        return value === null ? null : this.#readObject(value, pointer, depth);
+        if (value === null) return null;
+        if (this.#way.length >= LIMITS.jsonDepth) this.#refuse("too_deep", TOO_DEEP);
+        return Array.isArray(value) ? this.#readArray(value) : this.#readObject(value);
       default:
-        return this.#refuse(pointer, "not_json", `JSON has no ${typeof value}; leave the key out.`);
+        return this.#refuse("not_json", `JSON has no ${typeof value}; leave the key out.`);
     }
   }
 
-  #readObject(value: object, pointer: string, depth: number): JsonValue {
-    if (depth > LIMITS.jsonDepth) {
-      return this.#refuse(
-        pointer,
-        "too_deep",
-        `Arrays and objects may be nested ${LIMITS.jsonDepth} levels deep (limit jsonDepth).`,
-      );
-    }
-    if (Array.isArray(value)) {
-      return Array.from(value, (item, index) => this.read(item, at(pointer, index), depth + 1));
-    }
+  #readArray(value: readonly unknown[]): JsonValue {
+    return Array.from(value, (item, index) => this.#readMember(item, index));
+  }
+
+  #readObject(value: object): JsonValue {
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-      return this.#refuse(pointer, "not_json", "JSON has plain objects only.");
+      this.#refuse("not_json", "JSON has plain objects only.");
     }
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => {
-        const place = at(pointer, key);
-        this.#key(key, place);
-        return [key, this.read(member, place, depth + 1)];
-      }),
+      Object.entries(value).map(([key, member]) => [key, this.#readMember(member, key)]),
     );
   }
 
-  #key(key: string, pointer: string): void {
+  #readMember(member: unknown, key: string | number): JsonValue {
+    this.#way.push(key);
+    if (typeof key === "string") this.#checkKey(key);
+    const data = this.read(member);
+    this.#way.pop();
+    return data;
+  }
+
+  #checkKey(key: string): void {
     if (key === RESERVED_DATA_KEY) {
-      this.#errors.add(
-        pointer,
+      this.#add(
         "reserved_key",
         `XState replaces objects with the key '${RESERVED_DATA_KEY}'; choose another key.`,
       );
     }
-    this.#text(key, pointer);
+    this.#checkText(key);
   }
 
-  #text(text: string, pointer: string): void {
+  #checkText(text: string): void {
     if (text.isWellFormed()) return;
-    this.#errors.add(
-      pointer,
+    this.#add(
       "lone_surrogate",
       "The text holds half of a surrogate pair, which UTF-8 cannot carry; write the whole character.",
     );
   }
 
-  #refuse(pointer: string, code: string, message: string): never {
-    this.#errors.add(pointer, code, message);
+  #add(code: string, message: string): void {
+    this.#errors.add(() => this.#way.reduce(at, ""), code, message);
+  }
+
+  #refuse(code: string, message: string): never {
+    this.#add(code, message);
     throw new Unreadable(message);
   }
 }

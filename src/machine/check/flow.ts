@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../base/json.ts";
 import { own } from "../dialect.ts";
 import type { HistoryTargets } from "./history.ts";
 import { isWithin } from "./targets.ts";
@@ -99,4 +100,19 @@ export function isLeaf(state: State): boolean {
 /** From a state up to the root, itself first. */
 export function* upwards(state: State): Iterable<State> {
   for (let node: State | null = state; node !== null; node = node.parent) yield node;
+}
+
+/** Whether a state can be done: a final child, or all regions of a parallel state. */
+export function canBeDone(state: State, flow: Flow): boolean {
+  if (state.type === "final") return flow.reachable.has(state);
+  const children = regions(state);
+  if (state.type === "parallel") return children.every((child) => canBeDone(child, flow));
+  return children.some((child) => child.type === "final" && flow.reachable.has(child));
+}
+
+export function isConfigured(state: State, key: "after" | "invoke" | "onDone"): boolean {
+  const value = own(state.config, key);
+  if (Array.isArray(value)) return value.length > 0;
+  if (isJsonObject(value)) return key !== "after" || Object.keys(value).length > 0;
+  return value !== undefined;
 }

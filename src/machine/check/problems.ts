@@ -10,14 +10,13 @@ export class Problems {
     return this.#listed.length === 0;
   }
 
-  /** A message that is costly to word is given as a function: most of a hostile definition's are never read. */
-  add(pointer: string, code: string, message: string | (() => string)): void {
+  /** What is costly to word is given as a function: most of a hostile definition's problems are never read. */
+  add(pointer: string | (() => string), code: string, message: string | (() => string)): void {
     if (this.#listed.length >= LIMITS.problemsPerAnswer) {
       this.#more += 1;
       return;
     }
-    const worded = typeof message === "string" ? message : message();
-    this.#listed.push({ pointer: shortened(pointer), code, message: worded });
+    this.#listed.push({ pointer: shortened(worded(pointer)), code, message: worded(message) });
   }
 
   /** At most LIMITS.problemsPerAnswer of them; when there are more, the last one counts those left out. */
@@ -27,6 +26,10 @@ export class Problems {
     const message = `There are ${this.#more + 1} more problems; mend these first.`;
     return [...shown, { pointer: "", code: "more_problems", message }];
   }
+}
+
+function worded(text: string | (() => string)): string {
+  return typeof text === "string" ? text : text();
 }
 
 const POINTER_CHARS = 2_000;

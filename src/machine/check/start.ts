@@ -10,7 +10,7 @@ import type { State, Tree } from "./tree.ts";
 export type Start =
   /** Where the machine comes to rest, or where it depends on a guard how it goes on. */
   | { kind: "state"; value: StateValue; done: boolean }
-  | { kind: "endless" }
+  | { kind: "endless"; microsteps: number }
   /** XState does not take the machine. */
   | { kind: "refused"; message: string };
 
@@ -19,7 +19,8 @@ export type Start =
  * that built-in raises send at once. No expression is evaluated and no named action runs. The first
  * guard that is asked ends it: what it would say depends on data.
  */
-export function startOf(tree: Tree): Start {
+export function startOf(tree: Tree, leaves: number): Start {
+  const microsteps = microstepsFor(leaves);
   let decidedAt: StateValue | undefined;
   const undecided = Object.assign(() => false, {
     // XState gives the snapshot to guards that have `check`.
@@ -30,7 +31,7 @@ export function startOf(tree: Tree): Start {
   });
   try {
     const config = new BareChart(undecided).state(tree.root);
-    config["options"] = { maxIterations: LIMITS.microsteps };
+    config["options"] = { maxIterations: microsteps };
     // Never started: to be built is enough to compute the start.
     const snapshot = createActor(createMachine(config as never)).getSnapshot();
     if (decidedAt !== undefined) return { kind: "state", value: decidedAt, done: false };
@@ -39,9 +40,14 @@ export function startOf(tree: Tree): Start {
     return { kind: "state", value, done: snapshot.status === "done" };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (message.startsWith("Infinite loop detected")) return { kind: "endless" };
+    if (message.startsWith("Infinite loop detected")) return { kind: "endless", microsteps };
     return { kind: "refused", message };
   }
+}
+
+/** XState compares the transitions of all active leaves pair by pair, so a start with many of them gets fewer microsteps. */
+function microstepsFor(leaves: number): number {
+  return Math.min(LIMITS.microsteps, Math.max(50, Math.floor(100_000 / leaves ** 2)));
 }
 
 type Config = Record<string, unknown>;

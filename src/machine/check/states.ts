@@ -145,7 +145,7 @@ function checkHistory(state: State, errors: Problems): void {
 }
 
 function checkActiveLeaves(tree: Tree, errors: Problems): void {
-  const leaves = activeLeaves(tree.root);
+  const leaves = mostActiveLeaves(tree.root);
   if (leaves <= LIMITS.activeLeaves) return;
   errors.add(
     "",
@@ -155,8 +155,8 @@ function checkActiveLeaves(tree: Tree, errors: Problems): void {
 }
 
 /** How many states without children can be active at once, at most. */
-function activeLeaves(state: State): number {
-  const below = regions(state).map(activeLeaves);
+export function mostActiveLeaves(state: State): number {
+  const below = regions(state).map(mostActiveLeaves);
   if (below.length === 0) return 1;
   if (state.type === "parallel") return below.reduce((sum, leaves) => sum + leaves, 0);
   return Math.max(...below);

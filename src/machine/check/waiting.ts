@@ -1,12 +1,12 @@
-import { isJsonObject } from "../../base/json.ts";
-import type { JsonValue } from "../../base/json.ts";
 import { own } from "../dialect.ts";
 import { domainOf, isLeaf, upwards } from "./flow.ts";
 import type { Flow } from "./flow.ts";
 import { raisesIn } from "./raises.ts";
+import type { Raise } from "./raises.ts";
 import type { Transition } from "./transitions.ts";
 import { regions } from "./tree.ts";
 import type { State } from "./tree.ts";
+import { Reporters } from "./wildcards.ts";
 
 /** Which leaves some transitions can take the machine out of. */
 class WaysOut {
@@ -60,13 +60,16 @@ export function readWaiting(flow: Flow): Waiting {
   const live = flow.transitions.filter(({ source }) => flow.reachable.has(source));
   const raised = new RaisedTypes(flow);
   const all = new WaysOut(live);
-  const own = new WaysOut(live.filter((transition) => needsNobody(transition, raised)));
+  const reporters = new Reporters(flow);
+  const alone = new WaysOut(
+    live.filter((transition) => needsNobody(transition, raised, reporters)),
+  );
   const waiting: Waiting = { deadEnds: [], untimed: [] };
   for (const leaf of flow.tree.all) {
     if (!isLeaf(leaf) || !flow.reachable.has(leaf)) continue;
     if (!all.leadOutOf(leaf)) {
       if (!endsTheMachine(leaf)) waiting.deadEnds.push(leaf);
-    } else if (leaf.type === "atomic" && !own.leadOutOf(leaf)) {
+    } else if (leaf.type === "atomic" && !alone.leadOutOf(leaf)) {
       waiting.untimed.push(leaf);
     }
   }
@@ -83,7 +86,8 @@ export function endsTheMachine(leaf: State): boolean {
 }
 
 /** Whether a transition is taken in time without anybody sending anything. */
-function needsNobody({ trigger, guarded, config }: Transition, raised: RaisedTypes): boolean {
+function needsNobody(transition: Transition, raised: RaisedTypes, reporters: Reporters): boolean {
+  const { source, trigger, guarded, config } = transition;
   switch (trigger.kind) {
     case "after":
     case "invoke":
@@ -91,7 +95,8 @@ function needsNobody({ trigger, guarded, config }: Transition, raised: RaisedTyp
     case "always":
       return !guarded || mentionsStateIn(own(config, "guard"));
     case "on":
-      return raised.match(trigger.descriptor);
+      if (raised.match(trigger.descriptor)) return true;
+      return trigger.descriptor === "*" && reporters.heardBy(source) !== undefined;
     case "done":
       return false;
   }
@@ -102,24 +107,39 @@ function mentionsStateIn(guard: unknown): boolean {
   return JSON.stringify(guard ?? null).includes('"xstate.stateIn"');
 }
 
-/** Types of events that the machine sends itself after a while, or on entering a state. */
+/** Types of events that the machine sends itself without anybody sending it one, as time goes by. */
 class RaisedTypes {
   readonly #types = new Set<string>();
   readonly #prefixes = new Set<string>();
 
   constructor({ tree, transitions }: Flow) {
     for (const { config } of tree.all) {
-      this.#note(own(config, "entry"), true);
-      this.#note(own(config, "exit"), false);
+      this.#note(raisesIn(own(config, "entry")));
+      this.#note(raisesIn(own(config, "exit")));
     }
+    let answers: { descriptor: string; raises: Raise[] }[] = [];
     for (const { config, trigger } of transitions) {
-      this.#note(own(config, "actions"), trigger.kind !== "on");
+      const raises = raisesIn(own(config, "actions"));
+      if (trigger.kind !== "on") this.#note(raises);
+      else {
+        this.#note(raises.filter(({ delayed }) => delayed));
+        if (raises.length > 0) answers.push({ descriptor: trigger.descriptor, raises });
+      }
+    }
+    // What is raised in answer to an event counts when that event does.
+    for (let before = -1; before !== answers.length;) {
+      before = answers.length;
+      answers = answers.filter(({ descriptor, raises }) => {
+        if (!this.match(descriptor)) return true;
+        this.#note(raises);
+        return false;
+      });
     }
   }
 
-  #note(actions: JsonValue | undefined, atOnceToo: boolean): void {
-    for (const { type, delayed } of raisesIn(actions)) {
-      if (!(delayed || atOnceToo) || this.#types.has(type)) continue;
+  #note(raises: readonly Raise[]): void {
+    for (const { type } of raises) {
+      if (this.#types.has(type)) continue;
       this.#types.add(type);
       for (let end = type.length; end > 0; end = type.lastIndexOf(".", end - 1)) {
         this.#prefixes.add(type.slice(0, end));
@@ -132,19 +152,4 @@ class RaisedTypes {
     if (!descriptor.endsWith(".*")) return this.#types.has(descriptor);
     return this.#prefixes.has(descriptor.slice(0, -2));
   }
-}
-
-/** Whether a state can be done: a final child, or all regions of a parallel state. */
-export function canBeDone(state: State, flow: Flow): boolean {
-  if (state.type === "final") return flow.reachable.has(state);
-  const children = regions(state);
-  if (state.type === "parallel") return children.every((child) => canBeDone(child, flow));
-  return children.some((child) => child.type === "final" && flow.reachable.has(child));
-}
-
-export function isConfigured(state: State, key: "after" | "invoke" | "onDone"): boolean {
-  const value = own(state.config, key);
-  if (Array.isArray(value)) return value.length > 0;
-  if (isJsonObject(value)) return key !== "after" || Object.keys(value).length > 0;
-  return value !== undefined;
 }

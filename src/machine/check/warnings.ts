@@ -1,11 +1,12 @@
 import { own } from "../dialect.ts";
 import { at } from "../template.ts";
 import type { Check } from "./context.ts";
+import { canBeDone, isConfigured } from "./flow.ts";
 import type { Flow } from "./flow.ts";
 import { capitalised } from "./problems.ts";
 import type { State } from "./tree.ts";
 import { described } from "./tree.ts";
-import { canBeDone, isConfigured, readWaiting } from "./waiting.ts";
+import { readWaiting } from "./waiting.ts";
 import { checkWildcards } from "./wildcards.ts";
 
 /** What is allowed and yet seldom meant. */

@@ -1,23 +1,26 @@
 import { isJsonObject } from "../../base/json.ts";
+import type { JsonValue } from "../../base/json.ts";
 import { listed, own } from "../dialect.ts";
 import { at } from "../template.ts";
 import type { Check } from "./context.ts";
-import { upwards } from "./flow.ts";
+import { canBeDone, isConfigured, upwards } from "./flow.ts";
 import type { Flow } from "./flow.ts";
 import type { State } from "./tree.ts";
 import { described, regions } from "./tree.ts";
-import { canBeDone, isConfigured } from "./waiting.ts";
 
 /**
- * XState's own events (a timer, a state that is done) go through all regions, so `*` takes them too:
- * those of neighbouring regions, and the end of a state within that has no `onDone`.
+ * XState's own events (a timer, a state that is done) look for a handler as all events do, the inner
+ * states first. So `*` takes them from neighbouring regions, from the states above, and from a state
+ * within that has no `onDone`.
  */
 export function checkWildcards(check: Check, flow: Flow): void {
   const reporters = new Reporters(flow);
   for (const state of flow.tree.all) {
     const on = own(state.config, "on");
-    if (!flow.reachable.has(state) || !isJsonObject(on) || !acts(own(on, "*"))) continue;
-    const other = reporters.nextTo(state) ?? reporters.within(state);
+    const wildcard = isJsonObject(on) ? own(on, "*") : undefined;
+    if (wildcard === undefined || !flow.reachable.has(state)) continue;
+    // One that forbids does nothing by itself, and yet the state above does not get its timer.
+    const other = acts(wildcard) ? reporters.heardBy(state) : reporters.above(state);
     if (other === undefined) continue;
     check.warnings.add(
       at(at(state.pointer, "on"), "*"),
@@ -28,8 +31,8 @@ export function checkWildcards(check: Check, flow: Flow): void {
   }
 }
 
-/** Whether anything happens on the event; a forbidding {} does nothing. */
-function acts(transitions: Parameters<typeof listed>[0]): boolean {
+/** Whether anything happens on the event. */
+function acts(transitions: JsonValue): boolean {
   return listed(transitions, "").some(
     ({ value }) =>
       typeof value === "string" ||
@@ -39,7 +42,7 @@ function acts(transitions: Parameters<typeof listed>[0]): boolean {
 }
 
 /** States whose timers or ends XState announces by an event. */
-class Reporters {
+export class Reporters {
   readonly #flow: Flow;
   /** For each state, the first one in it, itself included, that announces anything. */
   readonly #first = new Map<State, State>();
@@ -76,17 +79,30 @@ class Reporters {
     return this.#ends(state) && !isConfigured(state, "onDone");
   }
 
-  within(state: State): State | undefined {
-    return this.#firstUntaken.get(state);
+  /** One whose events a `*` of this state takes. */
+  heardBy(state: State): State | undefined {
+    return this.#beside(state) ?? this.above(state) ?? this.#firstUntaken.get(state);
   }
 
-  nextTo(state: State): State | undefined {
+  #beside(state: State): State | undefined {
     for (const region of upwards(state)) {
       if (region.parent?.type !== "parallel") continue;
       for (const other of regions(region.parent)) {
         const found = other === region ? undefined : this.#first.get(other);
         if (found !== undefined) return found;
       }
+    }
+    return undefined;
+  }
+
+  /** Also the state itself, when a guard may refuse its timer. */
+  above(state: State): State | undefined {
+    const own = this.#flow.from.get(state) ?? [];
+    if (own.some(({ trigger, guarded }) => trigger.kind === "after" && guarded)) return state;
+    for (const ancestor of upwards(state)) {
+      if (ancestor === state) continue;
+      if (isConfigured(ancestor, "after") || isConfigured(ancestor, "invoke")) return ancestor;
+      if (ancestor.type === "parallel" && isConfigured(ancestor, "onDone")) return ancestor;
     }
     return undefined;
   }
