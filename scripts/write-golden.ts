@@ -7,8 +7,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import type { JsonObject } from "../src/base/json.ts";
 import type { Actor } from "../src/lifecycle/actor.ts";
-import { advance, beginActor } from "../src/lifecycle/advance.ts";
-import type { Advanced } from "../src/lifecycle/advance.ts";
+import { advance } from "../src/lifecycle/advance.ts";
+import { beginActor } from "../src/lifecycle/birth.ts";
+import type { Advanced } from "../src/lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../src/lifecycle/input.ts";
 import type { Birth, Input, Origin } from "../src/lifecycle/input.ts";
 import { encodeBody } from "../src/lifecycle/record.ts";

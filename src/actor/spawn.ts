@@ -1,6 +1,6 @@
 import { sha256Hex } from "../base/sha256.ts";
 import type { Actor } from "../lifecycle/actor.ts";
-import { beginActor } from "../lifecycle/advance.ts";
+import { beginActor } from "../lifecycle/birth.ts";
 import type { Birth } from "../lifecycle/input.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";

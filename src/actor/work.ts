@@ -1,7 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { advance } from "../lifecycle/advance.ts";
-import type { Advanced } from "../lifecycle/advance.ts";
+import type { Advanced } from "../lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../lifecycle/input.ts";
 import type { Input, Origin } from "../lifecycle/input.ts";
 import type { LogRecord } from "../lifecycle/types.ts";

@@ -3,8 +3,9 @@ import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import type { Actor } from "./actor.ts";
-import { advance, beginActor } from "./advance.ts";
-import type { Advanced } from "./advance.ts";
+import { advance } from "./advance.ts";
+import { beginActor } from "./birth.ts";
+import type { Advanced } from "./conclude.ts";
 import { birthOf, inputOf, originOf } from "./input.ts";
 import type { LogRecord } from "./types.ts";
 

@@ -5,7 +5,8 @@ import type { CompiledMachine } from "../machine/compile.ts";
 import type { StateValue } from "../machine/types.ts";
 import { activePaths } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
-import { advance, beginActor } from "./advance.ts";
+import { advance } from "./advance.ts";
+import { beginActor } from "./birth.ts";
 import { NO_ORIGIN } from "./input.ts";
 
 export type ScenarioEvent =

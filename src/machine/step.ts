@@ -1,13 +1,14 @@
 import { LIMITS } from "../base/limits.ts";
-import { jsonBytes } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { LOG, SET_REF, wholeMs } from "./compile-actions.ts";
+import { commandsOf, nameOf } from "./commands.ts";
+import { wholeMs } from "./compile-actions.ts";
 import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import { Evaluation, during } from "./evaluation.ts";
 import type { Fault } from "./evaluation.ts";
-import { contextOf, persist, restore } from "./live.ts";
+import { persist, restore } from "./live.ts";
 import type { Live } from "./live.ts";
+import { checkSizes } from "./sizes.ts";
 import type {
   Command,
   Decisions,
@@ -127,86 +128,6 @@ function run(
   } catch (error) {
     return { ok: false, fault: evaluation.fault ?? faultOf(error) };
   }
-}
-
-/** Event types of XState's own making contain ids of machine and states; ours contain paths. */
-function nameOf(machine: CompiledMachine, type: string): string {
-  const after = machine.afterByEvent.get(type);
-  if (after) return `@timer:${after.state}:${after.delay}`;
-  const done = "xstate.done.state.";
-  if (!type.startsWith(done)) return type;
-  const node = machine.xstate.getStateNodeById(`#${type.slice(done.length)}`);
-  return `@done.state:${pathOf(node)}`;
-}
-
-function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Command[] {
-  const commands: Command[] = [];
-  for (const { type, params = {} } of evaluation.executables) {
-    if (type === "xstate.raise") {
-      const event = params["event"] as EventData;
-      // Without a delay it has already been processed inside the macrostep.
-      if (typeof params["delay"] !== "number") continue;
-      const delayMs = params["delay"];
-      const after = machine.afterByEvent.get(event.type);
-      if (after) commands.push({ kind: "arm_after", ...after, delayMs });
-      else {
-        const sendId = typeof params["id"] === "string" ? params["id"] : null;
-        commands.push({ kind: "arm_raise", event, sendId, delayMs });
-      }
-    } else if (type === "xstate.cancel") {
-      const sendId = String(params["sendId"]);
-      const after = machine.afterByEvent.get(sendId);
-      commands.push(after ? { kind: "cancel_after", ...after } : { kind: "cancel_raise", sendId });
-    } else if (type === "xstate.emit") {
-      const event = params["event"] as EventData;
-      if (event.type === LOG) evaluation.note("logs", event["args"] as JsonValue);
-      else if (event.type === SET_REF) {
-        const { name, value } = event as { name: string; value: string | null } & EventData;
-        commands.push({ kind: "set_ref", name, value });
-      } else commands.push({ kind: "emit", event });
-    } else {
-      throw new Error(`XState asked for the action '${type}', which no definition can contain.`);
-    }
-  }
-  return commands;
-}
-
-function checkSizes(
-  before: Live | null,
-  live: Live,
-  commands: Command[],
-  evaluation: Evaluation,
-): void {
-  if (before === null || contextOf(before) !== contextOf(live)) {
-    requireSize("contextBytes", "context", contextOf(live), evaluation);
-  }
-  if (live.output !== undefined) {
-    requireSize("outputBytes", "output", live.output as JsonValue, evaluation);
-  }
-  const emitted = commands.flatMap((command) => (command.kind === "emit" ? [command.event] : []));
-  const { logs } = evaluation.decisions;
-  if (emitted.length + logs.length > 0) {
-    requireSize(
-      "emittedBytes",
-      "list of emitted events and logs",
-      [...emitted, ...logs],
-      evaluation,
-    );
-  }
-}
-
-function requireSize(
-  limit: "contextBytes" | "outputBytes" | "emittedBytes",
-  what: string,
-  value: JsonValue,
-  evaluation: Evaluation,
-): void {
-  const bytes = jsonBytes(value);
-  if (bytes <= LIMITS[limit]) return;
-  evaluation.fail({
-    code: "limit_exceeded",
-    message: `The ${what} would have ${bytes} bytes of JSON; the limit ${limit} is ${LIMITS[limit]}.`,
-  });
 }
 
 function faultOf(error: unknown): Fault {

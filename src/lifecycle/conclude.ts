@@ -1,0 +1,126 @@
+import { LIMITS } from "../base/limits.ts";
+import type { JsonObject } from "../base/json.ts";
+import { foldType } from "../fingerprint/kernel.ts";
+import type { Fault } from "../machine/evaluation.ts";
+import type { Step } from "../machine/step.ts";
+import type { EventData } from "../machine/types.ts";
+import { nextEvents, tagsOf } from "../machine/view.ts";
+import type { Actor } from "./actor.ts";
+import type { Origin } from "./input.ts";
+import { applyTimerCommand, timerFault } from "./timers.ts";
+import type { ActorStatus, Envelope, LogRecord } from "./types.ts";
+
+/** What one input makes of an actor: the next one and the record that says so, or why nothing happens. */
+export type Advanced = { ok: true; actor: Actor; record: LogRecord } | { ok: false; fault: Fault };
+
+/** What a record says beside what every record says. */
+export type RecordPart = Partial<LogRecord> & Pick<LogRecord, "kind">;
+
+/** Carries a step's result over into envelope and record. */
+export function conclude(
+  actor: Actor,
+  outcome: Step,
+  part: RecordPart,
+  at: number,
+  origin: Origin,
+): Advanced {
+  const { envelope: before, machine } = actor;
+  const { live, state, commands, handled, reason, decisions } = outcome;
+  let envelope = before;
+  const emitted: EventData[] = [];
+  for (const command of commands) {
+    if (command.kind === "emit") emitted.push(command.event);
+    else if (command.kind === "set_ref") {
+      const changed = changeRefs(envelope.refs, [[command.name, command.value]]);
+      if ("fault" in changed) return { ok: false, fault: changed.fault };
+      envelope = { ...envelope, refs: changed.refs };
+    } else envelope = { ...envelope, ...applyTimerCommand(envelope, command, at) };
+  }
+  if (state !== null) {
+    envelope = { ...envelope, machine: state, status: state.status as ActorStatus };
+  }
+  if (live.status !== "active") envelope = { ...envelope, timers: [], parked: [] };
+  if (envelope.timers !== before.timers) {
+    const fault = timerFault(envelope);
+    if (fault) return { ok: false, fault };
+  }
+  // Only types that callers and machines may choose are history; control records have none.
+  if (handled && part.type && !part.type.startsWith("@")) {
+    const { fingerprint, length } = envelope.history;
+    const history = { fingerprint: foldType(fingerprint, part.type), length: length + 1 };
+    envelope = { ...envelope, history };
+  }
+  const result: Record<string, JsonObject[string]> = {
+    tags: tagsOf(live),
+    status: envelope.status,
+    definitionId: envelope.definitionId,
+  };
+  if (envelope.machine.output !== undefined) result["output"] = envelope.machine.output;
+  if (!handled) result["nextEvents"] = nextEvents(live);
+  return complete(
+    { envelope, machine, live },
+    { ...part, handled: part.type ? handled : null, reason, decisions, emitted, result },
+    at,
+    origin,
+  );
+}
+
+/** A record that does not step the machine. */
+export function control(
+  actor: Actor,
+  changes: Partial<Envelope>,
+  part: RecordPart,
+  at: number,
+  origin: Origin,
+): Advanced {
+  return complete({ ...actor, envelope: { ...actor.envelope, ...changes } }, part, at, origin);
+}
+
+function complete(actor: Actor, part: RecordPart, at: number, origin: Origin): Advanced {
+  const seq = actor.envelope.seq + 1;
+  if (seq > LIMITS.recordsPerActor && part.kind !== "terminated") {
+    return {
+      ok: false,
+      fault: {
+        code: "limit_exceeded",
+        message: `The actor has ${LIMITS.recordsPerActor} records, the limit recordsPerActor; it can only be terminated.`,
+      },
+    };
+  }
+  const envelope = { ...actor.envelope, seq, at };
+  const record: LogRecord = {
+    seq,
+    at,
+    type: null,
+    payload: null,
+    ...origin,
+    handled: null,
+    reason: null,
+    stateValue: envelope.machine.value,
+    decisions: null,
+    emitted: [],
+    result: null,
+    fingerprint: envelope.history.fingerprint,
+    epoch: envelope.epoch,
+    timer: null,
+    error: null,
+    ...part,
+  };
+  return { ok: true, actor: { ...actor, envelope }, record };
+}
+
+export function changeRefs(
+  refs: Envelope["refs"],
+  changes: [string, string | null][],
+): { refs: Envelope["refs"] } | { fault: Fault } {
+  const changed = new Map(Object.entries(refs));
+  for (const [name, value] of changes) {
+    if (value === null) changed.delete(name);
+    else changed.set(name, value);
+  }
+  if (changed.size > LIMITS.refsPerActor) {
+    const message = `The actor would have ${changed.size} refs; the limit refsPerActor is ${LIMITS.refsPerActor}.`;
+    return { fault: { code: "limit_exceeded", message } };
+  }
+  return { refs: Object.fromEntries(changed) };
+}

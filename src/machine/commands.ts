@@ -1,0 +1,49 @@
+import type { JsonValue } from "../base/json.ts";
+import { LOG, SET_REF } from "./compile-actions.ts";
+import type { CompiledMachine } from "./compile.ts";
+import { pathOf } from "./engine-types.ts";
+import type { Evaluation } from "./evaluation.ts";
+import type { Command, EventData } from "./types.ts";
+
+/** Event types of XState's own making contain ids of machine and states; ours contain paths. */
+export function nameOf(machine: CompiledMachine, type: string): string {
+  const after = machine.afterByEvent.get(type);
+  if (after) return `@timer:${after.state}:${after.delay}`;
+  const done = "xstate.done.state.";
+  if (!type.startsWith(done)) return type;
+  const node = machine.xstate.getStateNodeById(`#${type.slice(done.length)}`);
+  return `@done.state:${pathOf(node)}`;
+}
+
+/** What XState wants executed, as commands; what it has already done itself is left out. */
+export function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Command[] {
+  const commands: Command[] = [];
+  for (const { type, params = {} } of evaluation.executables) {
+    if (type === "xstate.raise") {
+      const event = params["event"] as EventData;
+      // Without a delay it has already been processed inside the macrostep.
+      if (typeof params["delay"] !== "number") continue;
+      const delayMs = params["delay"];
+      const after = machine.afterByEvent.get(event.type);
+      if (after) commands.push({ kind: "arm_after", ...after, delayMs });
+      else {
+        const sendId = typeof params["id"] === "string" ? params["id"] : null;
+        commands.push({ kind: "arm_raise", event, sendId, delayMs });
+      }
+    } else if (type === "xstate.cancel") {
+      const sendId = String(params["sendId"]);
+      const after = machine.afterByEvent.get(sendId);
+      commands.push(after ? { kind: "cancel_after", ...after } : { kind: "cancel_raise", sendId });
+    } else if (type === "xstate.emit") {
+      const event = params["event"] as EventData;
+      if (event.type === LOG) evaluation.note("logs", event["args"] as JsonValue);
+      else if (event.type === SET_REF) {
+        const { name, value } = event as { name: string; value: string | null } & EventData;
+        commands.push({ kind: "set_ref", name, value });
+      } else commands.push({ kind: "emit", event });
+    } else {
+      throw new Error(`XState asked for the action '${type}', which no definition can contain.`);
+    }
+  }
+  return commands;
+}
