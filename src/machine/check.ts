@@ -12,6 +12,7 @@ import { readFlow } from "./check/flow.ts";
 import { checkHistoryTargets } from "./check/history.ts";
 import { checkInvokes } from "./check/invoke.ts";
 import { Problems } from "./check/problems.ts";
+import type { Errors, Warnings } from "./check/problems.ts";
 import { startOf } from "./check/start.ts";
 import { checkOptions, checkRoot, checkStates, mostActiveLeaves } from "./check/states.ts";
 import { checkTemplate } from "./check/templates.ts";
@@ -35,8 +36,8 @@ export function checkDefinition(
   definition: unknown,
   implementations: Implementations = deployed,
 ): CheckReport {
-  const errors = new Problems();
-  const warnings = new Problems();
+  const errors: Errors = new Problems();
+  const warnings: Warnings = new Problems();
   const nothing = { family: null, states: [], events: [], initialState: null };
   const report = (more: Omit<CheckReport, "errors" | "warnings">): CheckReport => ({
     errors: errors.list(),
@@ -72,7 +73,7 @@ export function checkDefinition(
   return report({ family, states: pathsOf(tree), events: eventsOf(transitions), initialState });
 }
 
-function checkFamily(definition: JsonObject, errors: Problems): string | null {
+function checkFamily(definition: JsonObject, errors: Errors): string | null {
   const id = own(definition, "id");
   if (typeof id === "string" && ID_PATTERN.test(id)) return id;
   if (id === undefined) {

@@ -1,11 +1,11 @@
 import type { Implementations } from "../implementations.ts";
-import type { Problems } from "./problems.ts";
+import type { Errors, Warnings } from "./problems.ts";
 import type { Tree } from "./tree.ts";
 
 /** What the parts of one check share. */
 export interface Check {
-  readonly errors: Problems;
-  readonly warnings: Problems;
+  readonly errors: Errors;
+  readonly warnings: Warnings;
   readonly implementations: Implementations;
   readonly tree: Tree;
   /** Names of delays that the definition declares. */

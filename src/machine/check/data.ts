@@ -2,7 +2,8 @@ import { RESERVED_DATA_KEY, canonicalJson } from "../../base/json.ts";
 import type { JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
 import { at } from "../template.ts";
-import type { Problems } from "./problems.ts";
+import type { ErrorCode } from "./codes.ts";
+import type { Errors } from "./problems.ts";
 
 /** values; more than this cannot be JSON within the limit of bytes. */
 const MOST_VALUES = LIMITS.definitionBytes;
@@ -16,7 +17,7 @@ class Unreadable extends Error {}
  * Copies what was given into plain JSON data, so that whatever follows reads nothing but that.
  * Null when it cannot be looked at any further: not JSON, too deep, too large.
  */
-export function readData(definition: unknown, errors: Problems): JsonValue | null {
+export function readData(definition: unknown, errors: Errors): JsonValue | null {
   const reader = new Reader(errors);
   let data: JsonValue;
   try {
@@ -35,12 +36,12 @@ export function readData(definition: unknown, errors: Problems): JsonValue | nul
 }
 
 class Reader {
-  readonly #errors: Problems;
+  readonly #errors: Errors;
   /** The way from the root to what is read now: a pointer is made only where there is a problem. */
   readonly #way: (string | number)[] = [];
   #values = 0;
 
-  constructor(errors: Problems) {
+  constructor(errors: Errors) {
     this.#errors = errors;
   }
 
@@ -108,11 +109,11 @@ class Reader {
     );
   }
 
-  #add(code: string, message: string): void {
+  #add(code: ErrorCode, message: string): void {
     this.#errors.add(() => this.#way.reduce(at, ""), code, message);
   }
 
-  #refuse(code: string, message: string): never {
+  #refuse(code: ErrorCode, message: string): never {
     this.#add(code, message);
     throw new Unreadable(message);
   }

@@ -5,11 +5,12 @@ import { codeOf } from "../../fingerprint/kernel.ts";
 import { descriptorFault, eventTypeFault, own } from "../dialect.ts";
 import type { EventTypeFault } from "../dialect.ts";
 import { at } from "../template.ts";
+import type { ErrorCode } from "./codes.ts";
 import type { Check } from "./context.ts";
 import { quoted } from "./problems.ts";
 import { checkTemplate } from "./templates.ts";
 
-const FAULT_CODES: Record<EventTypeFault, string> = {
+const FAULT_CODES: Record<EventTypeFault, ErrorCode> = {
   empty: "invalid_event_type",
   too_long: "invalid_event_type",
   surrogate: "invalid_event_type",

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { ROOT_KEYS, STATE_KEYS } from "../dialect.ts";
 import { at } from "../template.ts";
-import type { Problems } from "./problems.ts";
+import type { Errors } from "./problems.ts";
 import { capitalised, quoted, suggestion } from "./problems.ts";
 import type { State } from "./tree.ts";
 
@@ -74,7 +74,7 @@ export function checkKeys(
   known: readonly string[],
   what: string,
   instead: Instead,
-  errors: Problems,
+  errors: Errors,
 ): void {
   for (const key of Object.keys(object)) {
     if (known.includes(key)) continue;
@@ -91,7 +91,7 @@ export function checkKeys(
   }
 }
 
-export function checkStateKeys(state: State, errors: Problems): void {
+export function checkStateKeys(state: State, errors: Errors): void {
   const { config, type, pointer } = state;
   const isRoot = state.parent === null;
   const known: string[] = [...STATE_KEYS[type], ...(isRoot ? ROOT_KEYS : [])].filter(

@@ -1,8 +1,12 @@
 import { LIMITS } from "../../base/limits.ts";
 import type { Problem } from "../../base/errors.ts";
+import type { ErrorCode, WarningCode } from "./codes.ts";
+
+export type Errors = Problems<ErrorCode>;
+export type Warnings = Problems<WarningCode>;
 
 /** Collects problems up to the limit of one answer and counts the rest. */
-export class Problems {
+export class Problems<Code extends string> {
   readonly #listed: Problem[] = [];
   #more = 0;
 
@@ -11,7 +15,7 @@ export class Problems {
   }
 
   /** What is costly to word is given as a function: most of a hostile definition's problems are never read. */
-  add(pointer: string | (() => string), code: string, message: string | (() => string)): void {
+  add(pointer: string | (() => string), code: Code, message: string | (() => string)): void {
     if (this.#listed.length >= LIMITS.problemsPerAnswer) {
       this.#more += 1;
       return;

@@ -4,13 +4,13 @@ import { LIMITS } from "../../base/limits.ts";
 import { STATE_TYPES, own } from "../dialect.ts";
 import { at } from "../template.ts";
 import { checkStateKeys } from "./keys.ts";
-import type { Problems } from "./problems.ts";
+import type { Errors, Warnings } from "./problems.ts";
 import { quoted, suggestion } from "./problems.ts";
 import { regions } from "./tree.ts";
 import type { State, Tree } from "./tree.ts";
 
 /** Each state by itself: its keys, its type and what the type asks for. */
-export function checkStates(tree: Tree, errors: Problems): void {
+export function checkStates(tree: Tree, errors: Errors): void {
   for (const state of tree.all) {
     checkStateKeys(state, errors);
     checkType(state, errors);
@@ -21,7 +21,7 @@ export function checkStates(tree: Tree, errors: Problems): void {
   checkActiveLeaves(tree, errors);
 }
 
-function checkType(state: State, errors: Problems): void {
+function checkType(state: State, errors: Errors): void {
   const type = own(state.config, "type");
   const place = at(state.pointer, "type");
   if (type !== undefined && !STATE_TYPES.some((name) => name === type)) {
@@ -58,7 +58,7 @@ function checkType(state: State, errors: Problems): void {
   }
 }
 
-function checkTexts({ config, pointer, parent }: State, errors: Problems): void {
+function checkTexts({ config, pointer, parent }: State, errors: Errors): void {
   const description = own(config, "description");
   if (description !== undefined && typeof description !== "string") {
     errors.add(at(pointer, "description"), "invalid_value", "`description` must be a string.");
@@ -77,7 +77,7 @@ function checkTexts({ config, pointer, parent }: State, errors: Problems): void 
   }
 }
 
-function checkStateId(id: JsonValue, pointer: string, errors: Problems): void {
+function checkStateId(id: JsonValue, pointer: string, errors: Errors): void {
   if (typeof id !== "string" || id === "" || id.length > LIMITS.nameChars) {
     errors.add(
       pointer,
@@ -93,7 +93,7 @@ function checkStateId(id: JsonValue, pointer: string, errors: Problems): void {
   }
 }
 
-function checkInitial(state: State, errors: Problems): void {
+function checkInitial(state: State, errors: Errors): void {
   const initial = own(state.config, "initial");
   const place = at(state.pointer, "initial");
   const keys = [...state.children.keys()];
@@ -133,7 +133,7 @@ function firstOf(keys: readonly string[]): string {
   return first === undefined ? "" : ` Try "initial": ${JSON.stringify(first.slice(0, 80))}.`;
 }
 
-function checkHistory(state: State, errors: Problems): void {
+function checkHistory(state: State, errors: Errors): void {
   const history = own(state.config, "history");
   if (history !== undefined && history !== "shallow" && history !== "deep" && history !== true) {
     errors.add(
@@ -144,7 +144,7 @@ function checkHistory(state: State, errors: Problems): void {
   }
 }
 
-function checkActiveLeaves(tree: Tree, errors: Problems): void {
+function checkActiveLeaves(tree: Tree, errors: Errors): void {
   const leaves = mostActiveLeaves(tree.root);
   if (leaves <= LIMITS.activeLeaves) return;
   errors.add(
@@ -163,7 +163,7 @@ export function mostActiveLeaves(state: State): number {
 }
 
 /** The root's own keys. */
-export function checkRoot(root: State, errors: Problems): void {
+export function checkRoot(root: State, errors: Errors): void {
   const { config } = root;
   for (const key of ["version", "$schema"]) {
     const text = own(config, key);
@@ -173,7 +173,7 @@ export function checkRoot(root: State, errors: Problems): void {
   }
 }
 
-export function checkOptions(config: JsonObject, errors: Problems, warnings: Problems): void {
+export function checkOptions(config: JsonObject, errors: Errors, warnings: Warnings): void {
   const options = own(config, "options");
   if (options === undefined) return;
   if (!isJsonObject(options)) {

@@ -4,7 +4,8 @@ import { LIMITS } from "../../base/limits.ts";
 import { own, stateType } from "../dialect.ts";
 import type { StateType } from "../dialect.ts";
 import { at } from "../template.ts";
-import type { Problems } from "./problems.ts";
+import type { ErrorCode } from "./codes.ts";
+import type { Errors } from "./problems.ts";
 import { quoted } from "./problems.ts";
 
 export interface State {
@@ -28,7 +29,7 @@ export interface Tree {
 }
 
 /** Reads the states of a definition. Null when there are too many to look at. */
-export function readTree(definition: JsonObject, errors: Problems): Tree | null {
+export function readTree(definition: JsonObject, errors: Errors): Tree | null {
   const reader = new TreeReader(definition, errors);
   const root = reader.read(definition, "", [], null, 0);
   return root === null ? null : { root, all: reader.all, byId: reader.byId };
@@ -37,10 +38,10 @@ export function readTree(definition: JsonObject, errors: Problems): Tree | null 
 class TreeReader {
   readonly all: State[] = [];
   readonly byId = new Map<string, State>();
-  readonly #errors: Problems;
+  readonly #errors: Errors;
   readonly #machineId: string;
 
-  constructor(definition: JsonObject, errors: Problems) {
+  constructor(definition: JsonObject, errors: Errors) {
     this.#errors = errors;
     this.#machineId = explicitId(definition) ?? "(machine)";
   }
@@ -129,7 +130,7 @@ class TreeReader {
     return {};
   }
 
-  #tooMany(pointer: string, code: string, message: string): null {
+  #tooMany(pointer: string, code: ErrorCode, message: string): null {
     this.#errors.add(pointer, code, message);
     return null;
   }
