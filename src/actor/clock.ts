@@ -1,7 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { refuseStatus } from "./guards.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply } from "./rpc.ts";
 import { Work } from "./work.ts";
@@ -23,8 +23,8 @@ export async function advanceClock(
   if (!outcome.ok) return refuseFault(outcome.fault);
   work.take(outcome);
   if (!work.fireDue(now + ms, LIMITS.timersPerAdvance, (dueAt) => dueAt)) {
-    return refuse(
-      "limit_exceeded",
+    return refuseLimit(
+      "timersPerAdvance",
       `More than ${LIMITS.timersPerAdvance} timers would fire (limit timersPerAdvance); advance in smaller steps. Nothing was changed.`,
     );
   }

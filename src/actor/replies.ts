@@ -1,3 +1,4 @@
+import { LIMITS } from "../base/limits.ts";
 import type { ErrorCode, Failure } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { Fault } from "../machine/evaluation.ts";
@@ -17,11 +18,19 @@ export function refuse(
 
 /** A step that failed with a caller to tell: nothing was recorded. */
 export function refuseFault(fault: Fault, extra: Failure["extra"] = {}): Reply & { ok: false } {
-  const { code, message, pointer } = fault;
+  const { code, message, pointer, limit } = fault;
   return refuse(code, message, {
     ...(pointer === undefined ? {} : { errors: [{ pointer, code, message }] }),
-    extra,
+    extra: { ...extra, ...(limit === undefined ? {} : limitExtra(limit)) },
   });
+}
+
+export function refuseLimit(limit: keyof typeof LIMITS, detail: string): Reply & { ok: false } {
+  return refuse("limit_exceeded", detail, { extra: limitExtra(limit) });
+}
+
+function limitExtra(limit: keyof typeof LIMITS): { limit: string; most: JsonValue } {
+  return { limit, most: LIMITS[limit] };
 }
 
 export function noSuchActor(id: string): Reply & { ok: false } {

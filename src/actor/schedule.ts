@@ -3,7 +3,7 @@ import type { LogRecord } from "../lifecycle/types.ts";
 import { scheduleViews } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus } from "./guards.ts";
 import { repeat, scheduledAnswer } from "./repeat.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuse, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply, ScheduleCommand } from "./rpc.ts";
 import { Work } from "./work.ts";
@@ -23,8 +23,8 @@ export async function schedule(resident: Resident, command: ScheduleCommand): Pr
   let refusal =
     refuseStatus(work.actor, ["active", "paused"]) ?? refuseSeq(work.actor, keyed.ifMatch);
   if (dueAt - now > LIMITS.delayMs) {
-    refusal ??= refuse(
-      "limit_exceeded",
+    refusal ??= refuseLimit(
+      "delayMs",
       `The event would be due in ${dueAt - now} ms; the limit delayMs is ${LIMITS.delayMs}.`,
     );
   }

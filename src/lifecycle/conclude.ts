@@ -83,6 +83,7 @@ function complete(actor: Actor, part: RecordPart, at: number, origin: Origin): A
       ok: false,
       fault: {
         code: "limit_exceeded",
+        limit: "recordsPerActor",
         message: `The actor has ${LIMITS.recordsPerActor} records, the limit recordsPerActor; it can only be terminated.`,
       },
     };
@@ -120,7 +121,7 @@ export function changeRefs(
   }
   if (changed.size > LIMITS.refsPerActor) {
     const message = `The actor would have ${changed.size} refs; the limit refsPerActor is ${LIMITS.refsPerActor}.`;
-    return { fault: { code: "limit_exceeded", message } };
+    return { fault: { code: "limit_exceeded", limit: "refsPerActor", message } };
   }
   return { refs: Object.fromEntries(changed) };
 }

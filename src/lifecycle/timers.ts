@@ -59,6 +59,7 @@ export function timerFault(envelope: Envelope): Fault | null {
   if (all.length > LIMITS.timersPerActor) {
     return {
       code: "limit_exceeded",
+      limit: "timersPerActor",
       message: `The actor would have ${all.length} timers; the limit timersPerActor is ${LIMITS.timersPerActor}.`,
     };
   }
@@ -66,6 +67,7 @@ export function timerFault(envelope: Envelope): Fault | null {
   if (bytes <= LIMITS.timerBytes) return null;
   return {
     code: "limit_exceeded",
+    limit: "timerBytes",
     message: `The actor's timers would have ${bytes} bytes of JSON; the limit timerBytes is ${LIMITS.timerBytes}.`,
   };
 }

@@ -105,6 +105,8 @@ export interface RecordError {
   message: string;
   /** JSON pointer of the expression in its definition, when one failed. */
   pointer?: string;
+  /** Name of the limit, when one is exceeded. */
+  limit?: string;
 }
 
 /** One entry of an actor's append-only log, a public format: docs/formats.md. */

@@ -12,6 +12,8 @@ export interface Fault {
   code: "expression_failed" | "limit_exceeded";
   message: string;
   pointer?: string;
+  /** Which limit, by its name in LIMITS. */
+  limit?: keyof typeof LIMITS;
 }
 
 /**

@@ -41,6 +41,7 @@ function requireSize(
   if (bytes <= LIMITS[limit]) return;
   evaluation.fail({
     code: "limit_exceeded",
+    limit,
     message: `The ${what} would have ${bytes} bytes of JSON; the limit ${limit} is ${LIMITS[limit]}.`,
   });
 }

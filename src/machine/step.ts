@@ -135,6 +135,7 @@ function faultOf(error: unknown): Fault {
   if (message.startsWith("Infinite loop detected")) {
     return {
       code: "limit_exceeded",
+      limit: "microsteps",
       message: `The machine did not come to rest within ${LIMITS.microsteps} microsteps (limit microsteps); look for always or raise in a circle.`,
     };
   }

@@ -332,6 +332,7 @@ describe("a scheduled event", () => {
       body: { type: "TOLD", at: "9999-01-01T00:00:00.000Z" },
     });
     expectProblem(far, 422, "limit_exceeded");
+    expect(far.body).toMatchObject({ limit: "delayMs", most: LIMITS.delayMs });
     const half = "x".repeat(LIMITS.timerBytes / 2);
     await call("POST", `/v1/actors/${id}/schedule`, {
       body: { type: "TOLD", payload: { half }, delayMs: 1 },
@@ -340,7 +341,7 @@ describe("a scheduled event", () => {
       body: { type: "TOLD", payload: { half }, delayMs: 1 },
     });
     expectProblem(large, 422, "limit_exceeded");
-    expect(large.body.detail).toContain("timerBytes");
+    expect(large.body.limit).toBe("timerBytes");
     expect((await actorNow(id)).timers).toHaveLength(1);
   });
 });
