@@ -28,7 +28,11 @@ export async function alarmOf(actorId: string): Promise<number | null> {
 }
 
 /** Runs SQL in the actor's own database. */
-export async function sqlIn<Row>(actorId: string, sql: string, ...bindings: unknown[]): Promise<Row[]> {
+export async function sqlIn<Row>(
+  actorId: string,
+  sql: string,
+  ...bindings: unknown[]
+): Promise<Row[]> {
   return await runInDurableObject(
     objectOf(actorId),
     (_, state) => state.storage.sql.exec(sql, ...bindings).toArray() as Row[],
@@ -53,7 +57,9 @@ export async function deployed(machine: object): Promise<string> {
 
 export async function spawned(machine: object | string, body: object = {}): Promise<string> {
   const definitionId = typeof machine === "string" ? machine : await deployed(machine);
-  const answer = await call("POST", "/v1/actors", { body: { definitionId, id: fresh("a"), ...body } });
+  const answer = await call("POST", "/v1/actors", {
+    body: { definitionId, id: fresh("a"), ...body },
+  });
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   return answer.body.id;
 }
