@@ -20,14 +20,12 @@ import { spawn } from "./spawn.ts";
 export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   readonly #resident: Resident;
   readonly #due: DueRunner;
-  readonly #storage: DurableObjectStorage;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const db = new Db(ctx.storage);
-    this.#storage = ctx.storage;
     this.#resident = new Resident(db, env, new AlarmClock(ctx.storage, db.meter));
-    this.#due = new DueRunner(this.#resident);
+    this.#due = new DueRunner(this.#resident, () => ctx.storage.deleteAll());
   }
 
   /** Rows and alarms since this object woke, for tests that count. */
@@ -36,8 +34,7 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   }
 
   override async alarm(): Promise<void> {
-    const empty = await this.#due.run();
-    if (empty) await this.#storage.deleteAll();
+    await this.#due.run();
   }
 
   spawn(command: Rpc.SpawnCommand): Promise<Rpc.Reply> {

@@ -12,7 +12,8 @@ export async function advanceClock(
   command: Address & { ms: number; principal: string },
 ): Promise<Reply> {
   const { id, ms, principal } = command;
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const refusal = refuseStatus(actor, ["active", "paused"]);
   if (refusal) return refusal;

@@ -20,7 +20,8 @@ const ACTIONS = {
 
 /** Pause, resume, terminate, retry. Where there is nothing to do, nothing is recorded and the actor is answered. */
 export async function control(resident: Resident, command: ControlCommand): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
   const first = repeat(resident, actor, command.keyed);
   if (first) return first;
@@ -76,7 +77,8 @@ export async function setRefs(
     principal: string;
   },
 ): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
   const refusal = refuseSeq(actor, command.ifMatch);
   if (refusal) return refusal;

@@ -13,11 +13,14 @@ export async function erase(
   resident: Resident,
   { id, ifMatch }: Address & { ifMatch: number | null },
 ): Promise<Reply> {
-  if ((await resident.load()) === null) return noSuchActor(id);
+  await resident.load();
+  if (resident.actor === null) return noSuchActor(id);
+  const { uid } = resident.actor.envelope;
   const key = readRow(resident.db, 1)?.key ?? null;
   const keyHash = key === null ? null : await sha256Hex(key);
-  const actor = resident.actor;
-  if (actor === null) return noSuchActor(id);
+  const { actor } = resident;
+  // Meanwhile another call may have erased it, and a third one spawned the next incarnation.
+  if (actor === null || actor.envelope.uid !== uid) return noSuchActor(id);
   const refusal = refuseSeq(actor, ifMatch);
   if (refusal) return refusal;
   const { db, alarm } = resident;

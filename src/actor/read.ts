@@ -16,7 +16,8 @@ export async function read(
   resident: Resident,
   { id, at }: Address & { at: number | null },
 ): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const { envelope } = actor;
   if (at === null) {
@@ -32,7 +33,8 @@ export async function read(
 }
 
 export async function log(resident: Resident, query: LogQuery): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(query.id);
   const { after, limit, kind } = query;
   const through = actor.envelope.seq;
@@ -51,7 +53,8 @@ export async function log(resident: Resident, query: LogQuery): Promise<Reply> {
 }
 
 export async function exportHead(resident: Resident, { id }: Address): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const { envelope, machine } = actor;
   const { definitionId, definitionHash } = envelope;
@@ -64,7 +67,8 @@ export async function exportLog(
   resident: Resident,
   { id, after, through }: Address & { after: number; through: number },
 ): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const limit = LIMITS.pageMost;
   const rows = readRows(resident.db, {
@@ -115,7 +119,8 @@ export async function timeline(
   resident: Resident,
   { id, after, limit }: Address & { after: number; limit: number },
 ): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const stays: Stay[] = [];
   let nextAfter: number | null = null;
@@ -134,7 +139,8 @@ export async function timeline(
 }
 
 export async function wait(resident: Resident, query: WaitQuery): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(query.id);
   if (resident.waiters.full) {
     const detail = `${LIMITS.waitersPerActor} callers wait on this actor already (limit waitersPerActor).`;

@@ -21,7 +21,8 @@ export async function replayLog(
   resident: Resident,
   query: Address & { definitionId: string | null },
 ): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(query.id);
   let { machine } = actor;
   const onOther = query.definitionId !== null && query.definitionId !== actor.envelope.definitionId;

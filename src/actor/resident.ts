@@ -52,28 +52,32 @@ export class Resident {
     return this.#keys;
   }
 
-  /** Reads the actor once per wake; a failure (a definition that cannot be had) is tried again by the next call. */
-  async load(): Promise<Actor | null> {
-    this.#loading ??= this.#read().catch((error: unknown) => {
+  /**
+   * Reads the actor once per wake; a failure (a definition that cannot be had) is tried again by the next call.
+   * It does not answer the actor: a promise's value is as old as its resolution, and calls that waited for
+   * one load would all begin from the same actor. They look at `actor` when it is their turn.
+   */
+  async load(wokenBy: "call" | "alarm" = "call"): Promise<void> {
+    this.#loading ??= this.#read(wokenBy).catch((error: unknown) => {
       this.#loading = null;
       throw error;
     });
     await this.#loading;
-    return this.#actor;
   }
 
-  async #read(): Promise<void> {
+  async #read(wokenBy: "call" | "alarm"): Promise<void> {
     if (!actorTables(this.db).actor) return;
     const stored = readActor(this.db);
     if (stored === null) return;
     const envelope = decodeEnvelope(stored.snapshot);
     const registry = this.env.REGISTRY.getByName(envelope.tenant);
     const machine = await getMachine(registry, envelope.definitionHash, envelope.definitionId);
-    await this.alarm.load();
+    if (wokenBy === "call") await this.alarm.load();
     this.#actor = wake(envelope, machine);
     this.#keys = new KeyIndex(this.db, stored.sealed, false);
     // The truth is in the timers; an alarm that got lost is set again by whatever wakes the actor.
-    this.alarm.ensure(alarmTime(envelope));
+    // One that went off ends by setting the next: here it would only be set for what fires now.
+    if (wokenBy === "call") this.alarm.ensure(alarmTime(envelope));
   }
 
   /** Writes an actor and the records that led to it, everything or nothing; the alarm follows its timers unless told otherwise. */

@@ -15,33 +15,37 @@ const RETRY_MOST_MS = 60_000;
  */
 export class DueRunner {
   readonly #resident: Resident;
+  readonly #empty: () => Promise<void>;
   #failures = 0;
 
-  constructor(resident: Resident) {
+  /** `empty` deletes what an object without actor and tombstones still occupies. */
+  constructor(resident: Resident, empty: () => Promise<void>) {
     this.#resident = resident;
+    this.#empty = empty;
   }
 
-  /** True when the object holds nothing any more. */
-  async run(): Promise<boolean> {
+  async run(): Promise<void> {
     const { alarm } = this.#resident;
     alarm.wentOff();
     try {
-      const empty = await this.#fire();
+      await this.#fire();
       this.#failures = 0;
-      return empty;
     } catch (error) {
       logError("error", error, { during: "alarm" });
       const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
       this.#failures += 1;
       alarm.ensure(Date.now() + delay);
-      return false;
     }
   }
 
-  async #fire(): Promise<boolean> {
-    const { alarm } = this.#resident;
-    const actor = await this.#resident.load();
-    if (actor === null) return forgetTombstones(this.#resident);
+  async #fire(): Promise<void> {
+    await this.#resident.load("alarm");
+    const { alarm, actor } = this.#resident;
+    if (actor === null) {
+      // In this turn, before a spawn that waits for its own can write anything.
+      if (forgetTombstones(this.#resident)) await this.#empty();
+      return;
+    }
     const work = new Work(actor);
     const all = work.fireDue(work.now(Date.now()));
     const { envelope } = work.actor;
@@ -49,6 +53,5 @@ export class DueRunner {
       const alarmAt = all ? alarmTime(envelope) : Date.now() + BATCH_PAUSE_MS;
       this.#resident.commit(work.actor, work.records, alarmAt);
     } else if (all) alarm.ensure(alarmTime(envelope));
-    return false;
   }
 }

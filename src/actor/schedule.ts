@@ -11,7 +11,8 @@ import { Work } from "./work.ts";
 /** An event for later. One that is due at once is fired by the alarm, after the answer. */
 export async function schedule(resident: Resident, command: ScheduleCommand): Promise<Reply> {
   const { id, keyed, type, payload } = command;
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const first = repeat(resident, actor, keyed);
   if (first) return first;
@@ -42,7 +43,8 @@ export async function schedule(resident: Resident, command: ScheduleCommand): Pr
 }
 
 export async function listSchedules(resident: Resident, { id }: Address): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   return answer(200, { items: scheduleViews(actor.envelope) }, actor.envelope.seq);
 }
@@ -52,7 +54,8 @@ export async function unschedule(
   command: Address & { timerId: string; principal: string },
 ): Promise<Reply> {
   const { id, timerId, principal } = command;
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const work = new Work(actor);
   const now = work.now(Date.now());

@@ -18,7 +18,8 @@ interface EventToSend {
 
 /** One event, one transaction. Timers that were due before it fire first, and stay fired if it is refused. */
 export async function send(resident: Resident, command: SendCommand): Promise<Reply> {
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
   const first = repeat(resident, actor, command.keyed);
   if (first) return command.representation ? represented(first, actor) : first;
@@ -40,7 +41,8 @@ export async function send(resident: Resident, command: SendCommand): Promise<Re
 /** Several events in order, one transaction: all that are taken, or none. Ends early when the actor has ended. */
 export async function sendBatch(resident: Resident, command: BatchCommand): Promise<Reply> {
   const { id, events, ifMatch, strict } = command;
-  const actor = await resident.load();
+  await resident.load();
+  const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const due = new Work(actor);
   const now = due.now(Date.now());

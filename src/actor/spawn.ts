@@ -19,20 +19,15 @@ import type { Reply, SpawnCommand } from "./rpc.ts";
 export async function spawn(resident: Resident, command: SpawnCommand): Promise<Reply> {
   const { tenant, id, keyed, definitionId } = command;
   await resident.load();
-  const deleted =
-    actorTables(resident.db).tombstone && hasTombstone(resident.db, await sha256Hex(keyed.key));
-  if (deleted) {
-    return refuse(
-      "actor_deleted",
-      `The actor '${id}' that this Idempotency-Key spawned was deleted; take a new key to spawn another.`,
-    );
-  }
-  if (resident.actor) return spawned(resident, resident.actor, command);
+  const keyHash = await sha256Hex(keyed.key);
+  const earlier = earlierLife(resident, command, keyHash);
+  if (earlier) return earlier;
   const registry = resident.env.REGISTRY.getByName(tenant);
   const reply = await acquireMachine(registry, tenant, definitionId);
   if (!reply.ok) return reply;
-  // Another call may have spawned it while this one asked the registry.
-  if (resident.actor) return spawned(resident, resident.actor, command);
+  // Other calls may have spawned it, and even deleted it again, while this one asked the registry.
+  const meanwhile = earlierLife(resident, command, keyHash);
+  if (meanwhile) return meanwhile;
 
   const { acquired } = reply;
   const { machine } = acquired;
@@ -56,6 +51,18 @@ function birthOf(command: SpawnCommand, { id, hash }: AcquiredMachine): Birth {
     ...(refs === undefined ? {} : { refs }),
     ...(snapshot === undefined ? {} : { snapshot }),
   };
+}
+
+/** The answer where the actor lives already, or where this key's actor was deleted; else null. */
+function earlierLife(resident: Resident, command: SpawnCommand, keyHash: string): Reply | null {
+  const { db, actor } = resident;
+  if (actorTables(db).tombstone && hasTombstone(db, keyHash)) {
+    return refuse(
+      "actor_deleted",
+      `The actor '${command.id}' that this Idempotency-Key spawned was deleted; take a new key to spawn another.`,
+    );
+  }
+  return actor && spawned(resident, actor, command);
 }
 
 function spawned(resident: Resident, actor: Actor, { id, keyed }: SpawnCommand): Reply {

@@ -146,6 +146,23 @@ describe("a timer", () => {
     ]);
   });
 
+  test("wakes the object and sets the next alarm once: none for itself", async () => {
+    const id = await spawned({
+      initial: "a",
+      states: { a: { after: { "1000": "b" } }, b: { after: { "5000": "c" } }, c: {} },
+    });
+    await evict(id);
+    pass(1_000);
+    await ringAlarm(id);
+    expect((await meterOf(id)).alarmsSet).toBe(1);
+    expect(await alarmOf(id)).toBe(START + 6_000);
+    await evict(id);
+    pass(5_000);
+    await ringAlarm(id);
+    expect((await meterOf(id)).alarmsSet).toBe(0);
+    expect(await alarmOf(id)).toBeNull();
+  });
+
   test("whose alarm was lost is set again by whatever wakes the object", async () => {
     const { runInDurableObject } = await import("cloudflare:test");
     const { objectOf } = await import("../support/actors.ts");
