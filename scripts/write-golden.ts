@@ -54,11 +54,7 @@ const lives: Life[] = [
             },
             away: { on: { BACK: "last", END: "end" } },
             last: { type: "history", history: "deep" },
-            late: {
-              id: "late",
-              after: { "5": { guard: { "@expr": "context.missing" }, target: "one" } },
-              on: { AWAY: "away" },
-            },
+            late: { id: "late", on: { AWAY: "away" } },
             end: { type: "final" },
           },
         },
@@ -66,6 +62,7 @@ const lives: Life[] = [
           initial: "open",
           states: {
             open: {
+              after: { "2900": { guard: { "@expr": "context.missing" }, target: "full" } },
               on: {
                 NOTE: {
                   actions: [
@@ -112,14 +109,14 @@ const lives: Life[] = [
       event("NEXT"),
       { kind: "scheduled", type: "NOTE", payload: { text: "later" }, dueAt: START + 60_000 },
       { kind: "scheduled", type: "NOTE", payload: null, dueAt: START + 70_000 },
-      { kind: "unscheduled", timerId: "t4" },
+      { kind: "unscheduled", timerId: "t5" },
       { kind: "paused", reason: "audit" },
       { kind: "resumed", reason: null },
       { kind: "refs_changed", refs: { order: null, customer: "c-1" } },
       { kind: "clock_advanced", ms: 1_000 },
       3_000,
       10,
-      { kind: "retried", items: ["t5"] },
+      { kind: "retried", items: ["t1"] },
       1,
       event("AWAY"),
     ],

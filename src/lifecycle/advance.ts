@@ -98,8 +98,13 @@ function park(
 ): Advanced {
   const { envelope } = actor;
   const error: RecordError = { ...fault };
-  const parked = [...envelope.parked, { timer, seq: envelope.seq + 1, at, error }];
-  return control(actor, { parked }, { ...part, handled: false, error }, at, origin);
+  const item = { timer, seq: envelope.seq + 1, at, error };
+  const parked = [...envelope.parked, item];
+  // Many long messages would outgrow the snapshot's row; the record has each of them whole.
+  const brief = { ...item, error: { code: error.code, message: `See record ${item.seq}.` } };
+  const bounded =
+    timerFault({ ...envelope, parked }) === null ? parked : [...envelope.parked, brief];
+  return control(actor, { parked: bounded }, { ...part, handled: false, error }, at, origin);
 }
 
 /** Gives an event to the machine. */

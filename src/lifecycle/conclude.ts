@@ -40,7 +40,7 @@ export function conclude(
     envelope = { ...envelope, machine: state, status: state.status as ActorStatus };
   }
   if (live.status !== "active") envelope = { ...envelope, timers: [], parked: [] };
-  if (envelope.timers !== before.timers) {
+  if (envelope.generations !== before.generations) {
     const fault = timerFault(envelope);
     if (fault) return { ok: false, fault };
   }

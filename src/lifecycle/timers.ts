@@ -7,13 +7,14 @@ import type { Command, EventData } from "../machine/types.ts";
 import type { Envelope, Timer } from "./types.ts";
 
 /** The part of an envelope that timers live in. */
-export type TimerSet = Pick<Envelope, "timers" | "generations">;
+export type TimerSet = Pick<Envelope, "timers" | "generations" | "parked">;
 type TimerCommand = Exclude<Command, { kind: "set_ref" } | { kind: "emit" }>;
 type Unarmed<T> = T extends Timer ? Omit<T, "id" | "generation" | "armedAt"> : never;
 
 /**
  * Carries out what a step wants done to timers. A timer that is armed anew, by the same state and delay
- * or with the same send id, takes the place of the old one under a new generation.
+ * or with the same send id, takes the place of the old one under a new generation. Parked ones too: to
+ * retry a timer of a state that was left would move the machine for a reason that is gone.
  */
 export function applyTimerCommand(set: TimerSet, command: TimerCommand, at: number): TimerSet {
   switch (command.kind) {
@@ -40,7 +41,8 @@ export function applyTimerCommand(set: TimerSet, command: TimerCommand, at: numb
 export function arm(set: TimerSet, timer: Unarmed<Timer>, at: number): TimerSet {
   const generation = set.generations + 1;
   const armed = { id: `t${generation}`, generation, armedAt: at, ...timer } as Timer;
-  return { timers: inOrder([...set.timers, armed]), generations: generation };
+  const timers = inOrder([...set.timers, armed]);
+  return { timers, generations: generation, parked: set.parked };
 }
 
 /** By due time, then generation: the order in which they fire. */
@@ -54,8 +56,7 @@ export function nextDueAt(envelope: Envelope): number | null {
 
 /** Null, or why an actor cannot hold so many timers. */
 export function timerFault(envelope: Envelope): Fault | null {
-  const parked = envelope.parked.map(({ timer }) => timer);
-  const all = [...envelope.timers, ...parked];
+  const all = [...envelope.timers, ...envelope.parked];
   if (all.length > LIMITS.timersPerActor) {
     return {
       code: "limit_exceeded",
@@ -85,8 +86,13 @@ export function timerName(timer: Timer): string {
 }
 
 function without(set: TimerSet, matches: (timer: Timer) => boolean): TimerSet {
-  if (!set.timers.some(matches)) return set;
-  return { ...set, timers: set.timers.filter((timer) => !matches(timer)) };
+  const timers = set.timers.filter((timer) => !matches(timer));
+  const parked = set.parked.filter(({ timer }) => !matches(timer));
+  return {
+    generations: set.generations,
+    timers: timers.length === set.timers.length ? set.timers : timers,
+    parked: parked.length === set.parked.length ? set.parked : parked,
+  };
 }
 
 function isAfter(timer: Timer, state: string, delay: string): boolean {
