@@ -128,6 +128,27 @@ describe("dead ends", () => {
     ]);
   });
 
+  test("are not the states beside a region that enters itself again, for that restarts all regions", () => {
+    const both = (reenter: boolean): JsonObject => ({
+      type: "parallel",
+      states: {
+        left: { initial: "x", states: { x: {} }, on: { RESET: { target: ".x", reenter } } },
+        right: { initial: "c", states: { c: { after: { 1: "d" } }, d: {} } },
+      },
+    });
+    const beside = (reenter: boolean): string[] =>
+      warningsOf(edited(plain, { "/states/b": both(reenter) }));
+    const inner = "/states/b/states";
+    expect(beside(false)).toEqual([
+      `${inner}/left/states/x dead_end`,
+      `${inner}/right/states/d dead_end`,
+    ]);
+    expect(beside(true)).toEqual([
+      `${inner}/left/states/x dead_end`,
+      `${inner}/right/states/d no_timeout`,
+    ]);
+  });
+
   test("are not the final states of the regions of a parallel root", () => {
     const region = { initial: "x", states: { x: { after: { 10: "y" } }, y: { type: "final" } } };
     expect(warningsOf({ id: "m", type: "parallel", states: { p: region, q: region } })).toEqual([]);
