@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { SpawnCommand } from "../actor/rpc.ts";
+import { isJsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { actorPath, callActor, keyedOf, respondActor } from "./actor-call.ts";
@@ -13,12 +14,25 @@ const tag = "Actors";
 const refName = z.string().min(1).max(LIMITS.refNameChars);
 const refValue = z.string().min(1).max(LIMITS.refValueChars);
 
+/** References by name. Zod leaves `__proto__` out of a record without a word, so it is refused before. */
+function refs<Value extends z.ZodType<string | null>>(value: Value) {
+  return z.preprocess(
+    (given, context) => {
+      if (isJsonObject(given) && Object.hasOwn(given, "__proto__")) {
+        context.addIssue({ code: "custom", message: "cannot have a name __proto__" });
+      }
+      return given;
+    },
+    z.record(refName, value),
+  );
+}
+
 const spawnBody = z.strictObject({
   definitionId: id.meta({ description: "A definition, or a family: then its newest root." }),
   id: actorId.optional(),
   input: jsonValue.optional(),
   context: jsonObject.optional(),
-  refs: z.record(refName, refValue).optional(),
+  refs: refs(refValue).optional(),
   snapshot: jsonObject.optional(),
   by: by.optional(),
 });
@@ -109,7 +123,7 @@ export const actorRoutes = [
     summary: "Set or remove an actor's external references",
     scope: "write",
     params: actorPath,
-    body: z.strictObject({ refs: z.record(refName, refValue.nullable()) }),
+    body: z.strictObject({ refs: refs(refValue.nullable()) }),
     ifMatch: true,
     answers: { 200: actor },
     refusals: ["actor_not_found", "limit_exceeded", "not_yet", "seq_mismatch"],

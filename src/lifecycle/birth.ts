@@ -6,7 +6,7 @@ import { restore } from "../machine/live.ts";
 import { readSnapshot } from "../machine/snapshot.ts";
 import { adopt, start } from "../machine/step.ts";
 import type { MachineState, StepScope } from "../machine/types.ts";
-import { conclude } from "./conclude.ts";
+import { changeRefs, conclude } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import type { Birth, Origin } from "./input.ts";
 import { ENVELOPE_FORMAT } from "./types.ts";
@@ -21,6 +21,8 @@ export function beginActor(
   origin: Origin,
 ): Advanced {
   const kind = birth.snapshot === undefined ? "spawned" : "adopted";
+  const given = changeRefs({}, Object.entries(birth.refs ?? {}));
+  if ("fault" in given) return { ok: false, fault: given.fault };
   const scope: StepScope = {
     id: address.id,
     definitionId: birth.definitionId,
@@ -53,7 +55,7 @@ export function beginActor(
     timers: [],
     generations: 0,
     parked: [],
-    refs: birth.refs ?? {},
+    refs: given.refs,
     clockOffsetMs: 0,
   };
   const born = { envelope, machine, live: outcome.live };

@@ -162,6 +162,35 @@ describe("refs", () => {
     expectProblem(more, 422, "limit_exceeded");
     await expectReplays(id);
   });
+
+  test("beyond the limit are refused at spawn too, and one less can be spawned and exchanged", async () => {
+    const definitionId = await deployed(machine);
+    const refs = (count: number): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`r${n}`, "x"]));
+    const many = { definitionId, id: fresh("a"), refs: refs(LIMITS.refsPerActor + 1) };
+    const refused = await call("POST", "/v1/actors", { body: many });
+    expectProblem(refused, 422, "limit_exceeded");
+    expect(refused.body.limit).toBe("refsPerActor");
+    const id = await spawned(definitionId, { refs: refs(LIMITS.refsPerActor) });
+    const exchanged = await call("PATCH", `/v1/actors/${id}`, {
+      body: { refs: { r0: null, other: "y" } },
+    });
+    expect(exchanged.status).toBe(200);
+    await expectReplays(id);
+  });
+
+  test("named __proto__ are refused instead of left out", async () => {
+    const definitionId = await deployed(machine);
+    const spawn = `{"definitionId":"${definitionId}","refs":{"__proto__":"x"}}`;
+    expectProblem(await call("POST", "/v1/actors", { body: spawn }), 400, "invalid_request");
+    const id = await spawned(definitionId, { refs: { constructor: "c" } });
+    expectProblem(
+      await call("PATCH", `/v1/actors/${id}`, { body: '{"refs":{"__proto__":"x"}}' }),
+      400,
+      "invalid_request",
+    );
+    expect(await actorNow(id)).toMatchObject({ seq: 1, refs: { constructor: "c" } });
+  });
 });
 
 describe("wait", () => {
