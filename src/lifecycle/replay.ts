@@ -7,20 +7,9 @@ import { advance } from "./advance.ts";
 import { beginActor } from "./birth.ts";
 import type { Advanced } from "./conclude.ts";
 import { birthOf, inputOf, originOf } from "./input.ts";
+import type { Input } from "./input.ts";
+import { TimerIds } from "./timer-ids.ts";
 import type { LogRecord } from "./types.ts";
-
-/** One record again: what the actor before it and the record's input give today. */
-export function replayRecord(
-  address: { tenant: string; id: string },
-  actor: Actor | null,
-  machine: CompiledMachine,
-  record: LogRecord,
-): Advanced {
-  const origin = originOf(record);
-  return actor === null
-    ? beginActor(address, machine, birthOf(record), record.at, origin)
-    : advance(actor, inputOf(record), record.at, origin);
-}
 
 export interface Divergence {
   seq: number;
@@ -35,7 +24,8 @@ export interface Divergence {
 export class Replay {
   readonly #address: { tenant: string; id: string };
   readonly #machine: CompiledMachine;
-  readonly #onOther: boolean;
+  /** Null on the actor's own definition. */
+  readonly #timerIds: TimerIds | null;
   #actor: Actor | null;
 
   constructor(
@@ -45,7 +35,7 @@ export class Replay {
   ) {
     this.#address = address;
     this.#machine = machine;
-    this.#onOther = onOther;
+    this.#timerIds = onOther ? new TimerIds() : null;
     this.#actor = from;
   }
 
@@ -62,6 +52,7 @@ export class Replay {
         return { seq, expected: this.#compared(record), actual: { error: again.error } };
       }
       this.#actor = again.actor;
+      this.#timerIds?.note(record, again.record);
       const expected = this.#compared(record);
       const actual = this.#compared(again.record);
       if (canonicalJson(expected) !== canonicalJson(actual)) return { seq, expected, actual };
@@ -69,9 +60,20 @@ export class Replay {
     return null;
   }
 
+  /** What the actor before a record and the record's input give today. */
   #again(record: LogRecord): Exclude<Advanced, { ok: false }> | { ok: false; error: JsonObject } {
+    const { at, type } = record;
+    const origin = originOf(record);
     try {
-      const again = replayRecord(this.#address, this.#actor, this.#machine, record);
+      let again: Advanced;
+      if (this.#actor === null) {
+        again = beginActor(this.#address, this.#machine, birthOf(record), at, origin);
+      } else {
+        const input = this.#inputOf(record, this.#actor);
+        if (input === null)
+          return { ok: false, error: { message: `No timer '${type}' is armed.` } };
+        again = advance(this.#actor, input, at, origin);
+      }
       return again.ok ? again : { ok: false, error: { ...again.fault } };
     } catch (error) {
       // An adopted snapshot need not fit another definition.
@@ -80,9 +82,14 @@ export class Replay {
     }
   }
 
+  #inputOf(record: LogRecord, { envelope }: Actor): Input | null {
+    const input = inputOf(record);
+    return this.#timerIds === null ? input : this.#timerIds.translated(input, record, envelope);
+  }
+
   #compared(record: LogRecord): JsonValue {
     const { handled, reason, stateValue, error } = record;
-    if (this.#onOther) return { handled, stateValue, failed: error !== null };
+    if (this.#timerIds !== null) return { handled, stateValue, failed: error !== null };
     const { decisions, emitted, result, fingerprint, type, payload } = record;
     return {
       type,
