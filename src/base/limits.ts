@@ -15,6 +15,10 @@ export const LIMITS = {
   emittedBytes: 500_000,
   /** bytes of JSON; all timers of one actor, armed and parked: with the context they share a row. */
   timerBytes: 500_000,
+  /** bytes of JSON; where a machine stands and what its history states remember, by paths: they share that row too. */
+  positionBytes: 100_000,
+  /** bytes of JSON; one record, which is a row. Numbers such as 1e20 take more room there than in the body they came in. */
+  recordBytes: 1_900_000,
   /** characters; event types are folded into fingerprints and shown in lists. */
   eventTypeChars: 200,
   /** records of one actor; the key index of a fuller actor would outgrow its rows. */

@@ -7,6 +7,7 @@ import type { EventData } from "../machine/types.ts";
 import { nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
 import type { Origin } from "./input.ts";
+import { encodeBody } from "./record.ts";
 import { applyTimerCommand, timerFault } from "./timers.ts";
 import type { ActorStatus, Envelope, LogRecord } from "./types.ts";
 
@@ -107,7 +108,24 @@ function complete(actor: Actor, part: RecordPart, at: number, origin: Origin): A
     error: null,
     ...part,
   };
-  return { ok: true, actor: { ...actor, envelope }, record };
+  const fault = recordFault(record);
+  return fault === null
+    ? { ok: true, actor: { ...actor, envelope }, record }
+    : { ok: false, fault };
+}
+
+/** Null, or why a record cannot be kept. */
+function recordFault(record: LogRecord): Fault | null {
+  const body = encodeBody(record);
+  // No character takes more than three bytes, so most need not be counted.
+  if (body.length * 3 <= LIMITS.recordBytes) return null;
+  const bytes = new TextEncoder().encode(body).byteLength;
+  if (bytes <= LIMITS.recordBytes) return null;
+  return {
+    code: "limit_exceeded",
+    limit: "recordBytes",
+    message: `The record of this would have ${bytes} bytes of JSON; the limit recordBytes is ${LIMITS.recordBytes}.`,
+  };
 }
 
 export function changeRefs(

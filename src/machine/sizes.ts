@@ -4,18 +4,20 @@ import { LIMITS } from "../base/limits.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { contextOf } from "./live.ts";
 import type { Live } from "./live.ts";
-import type { Command } from "./types.ts";
+import type { Command, MachineState } from "./types.ts";
 
 /** Holds what a step leads to against the limits of what one row can keep; what did not change is not measured again. */
 export function checkSizes(
   before: Live | null,
   live: Live,
+  { value, history }: MachineState,
   commands: Command[],
   evaluation: Evaluation,
 ): void {
   if (before === null || contextOf(before) !== contextOf(live)) {
     requireSize("contextBytes", "context", contextOf(live), evaluation);
   }
+  requireSize("positionBytes", "state with its history", { value, history }, evaluation);
   if (live.output !== undefined) {
     requireSize("outputBytes", "output", live.output as JsonValue, evaluation);
   }
@@ -32,7 +34,7 @@ export function checkSizes(
 }
 
 function requireSize(
-  limit: "contextBytes" | "outputBytes" | "emittedBytes",
+  limit: "contextBytes" | "positionBytes" | "outputBytes" | "emittedBytes",
   what: string,
   value: JsonValue,
   evaluation: Evaluation,

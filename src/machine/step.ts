@@ -117,11 +117,11 @@ function run(
       if (stepped.status === "error") throw stepped.error;
       const commands = commandsOf(machine, evaluation);
       for (const taken of evaluation.decisions.transitions) taken.on = nameOf(machine, taken.on);
-      checkSizes(before, stepped, commands, evaluation);
+      const state = persist(stepped);
+      checkSizes(before, stepped, state, commands, evaluation);
       const { decisions } = evaluation;
       // What XState holds after a step can differ from what it holds after a restore (a state missing
       // from its list, regions in another order), and the next step with it. So we always go on from a restore.
-      const state = persist(stepped);
       const live = restore(machine, state);
       return { ok: true, live, state, commands, handled: true, reason: null, decisions };
     });
