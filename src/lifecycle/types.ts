@@ -49,7 +49,7 @@ export interface Envelope {
   /** 128 random bits per incarnation, 32 hex digits. */
   uid: string;
   definitionId: string;
-  /** SHA-256 of the definition's canonical JSON. */
+  /** SHA-256 of the definition's canonical text. */
   definitionHash: string;
   family: string;
   status: ActorStatus;

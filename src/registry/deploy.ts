@@ -1,10 +1,10 @@
 import type { Problem } from "../base/errors.ts";
-import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { isoTime } from "../base/time.ts";
 import { codeOf } from "../fingerprint/kernel.ts";
+import { canonicalDefinition } from "../machine/canonical.ts";
 import { checkDefinition } from "../machine/check.ts";
 import { diffDefinitions } from "../machine/diff.ts";
 import type { CheckReport } from "../machine/types.ts";
@@ -41,7 +41,7 @@ export async function deploy(
   command: DeployCommand,
   now: number,
 ): Promise<RegistryReply> {
-  const json = canonicalJson(command.definition);
+  const json = canonicalDefinition(command.definition);
   const bytes = encoder.encode(json).byteLength;
   if (bytes > LIMITS.definitionBytes) {
     return refuse(
@@ -137,7 +137,9 @@ function meet(db: Db, present: DefinitionRow, incoming: Incoming): RegistryReply
 }
 
 function membersThatDiffer(before: JsonObject, after: JsonObject): string[] {
-  const text = (definition: JsonObject, name: string) => canonicalJson(definition[name] ?? null);
+  // Wrapped, so that the order of states counts here as it does for the whole.
+  const text = (definition: JsonObject, name: string) =>
+    canonicalDefinition({ [name]: definition[name] ?? null });
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.filter((name) => text(before, name) !== text(after, name));
 }

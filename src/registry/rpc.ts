@@ -28,7 +28,7 @@ export interface DeployCommand {
 export interface ResolvedDefinition {
   id: string;
   family: string;
-  /** SHA-256 of the canonical JSON. */
+  /** SHA-256 of the definition's canonical text (`canonicalDefinition`). */
   hash: string;
   /** Canonical JSON text of the machine config. */
   json: string;
