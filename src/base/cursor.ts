@@ -1,3 +1,5 @@
+import type { Failure } from "./errors.ts";
+
 /**
  * Page cursors: opaque to callers, a list's name and a position inside. The name keeps a cursor
  * of one list from being used on another.
@@ -19,3 +21,10 @@ export function decodeCursor(list: string, cursor: string): number | null {
   const genuine = Number.isSafeInteger(position) && encodeCursor(list, position) === cursor;
   return genuine ? position : null;
 }
+
+/** What is said about a cursor that does not decode. */
+export const CURSOR_INVALID: Failure = {
+  code: "cursor_invalid",
+  detail:
+    "Use a nextCursor of this list as it was answered, or leave cursor out to begin at the start.",
+};

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { BatchCommand } from "../actor/rpc.ts";
 import { PerdureError } from "../base/errors.ts";
+import type { ErrorCode } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { actorPath, addressOf, callActor, keyedOf } from "./actor-call.ts";
@@ -33,6 +34,18 @@ const batchBody = z.strictObject({
     .min(1),
 });
 
+/** What both ways of sending may be refused for. */
+const SENDING: ErrorCode[] = [
+  "actor_not_active",
+  "actor_not_found",
+  "event_not_accepted",
+  "event_type_reserved",
+  "expression_failed",
+  "limit_exceeded",
+  "not_yet",
+  "seq_mismatch",
+];
+
 export const eventRoutes = [
   route({
     method: "post",
@@ -53,16 +66,7 @@ export const eventRoutes = [
         headers: ["Idempotent-Replayed"],
       },
     },
-    refusals: [
-      "actor_not_active",
-      "actor_not_found",
-      "event_not_accepted",
-      "event_type_reserved",
-      "expression_failed",
-      "limit_exceeded",
-      "not_yet",
-      "seq_mismatch",
-    ],
+    refusals: SENDING,
     async handle(call) {
       const { body, prefer } = call;
       checkEvent(body);
@@ -101,16 +105,7 @@ export const eventRoutes = [
         headers: ["Idempotent-Replayed"],
       },
     },
-    refusals: [
-      "actor_not_active",
-      "actor_not_found",
-      "event_not_accepted",
-      "event_type_reserved",
-      "expression_failed",
-      "limit_exceeded",
-      "not_yet",
-      "seq_mismatch",
-    ],
+    refusals: SENDING,
     async handle(call) {
       const { ifMatch, prefer } = call;
       const events = await batchOf(call);

@@ -5,6 +5,7 @@ import { LIMITS } from "../base/limits.ts";
 import { SCOPES } from "../registry/rpc.ts";
 import { respond } from "./answer.ts";
 import { forgetKey } from "./auth.ts";
+import { callRegistry } from "./registry-call.ts";
 import { callObject } from "./retry.ts";
 import { route } from "./route.ts";
 import { page, ref } from "./schemas/json-schema.ts";
@@ -87,7 +88,7 @@ export const keyRoutes = [
     refusals: ["cursor_invalid"],
     async handle({ context, env, principal, query }) {
       const asked = { limit: query.limit ?? LIMITS.pageDefault, cursor: query.cursor ?? null };
-      const reply = await callObject(env.REGISTRY, principal.tenant, true, (registry) =>
+      const reply = await callRegistry(env, principal, true, (registry) =>
         registry.listKeys(asked),
       );
       return respond(context, reply);
@@ -106,7 +107,7 @@ export const keyRoutes = [
     refusals: ["key_not_found"],
     async handle({ context, env, principal, params }) {
       // Revoking twice is the same as once, so a lost call may be made again.
-      const reply = await callObject(env.REGISTRY, principal.tenant, true, (registry) =>
+      const reply = await callRegistry(env, principal, true, (registry) =>
         registry.revokeKey(params.id),
       );
       forgetKey(principal.tenant, params.id);
@@ -135,7 +136,7 @@ export const keyRoutes = [
     refusals: ["key_not_found"],
     async handle({ context, env, principal, params, key, requestHash }) {
       const command = { id: params.id, key: key ?? "", request: await requestHash() };
-      const reply = await callObject(env.REGISTRY, principal.tenant, true, (registry) =>
+      const reply = await callRegistry(env, principal, true, (registry) =>
         registry.rotateKey(command),
       );
       forgetKey(principal.tenant, params.id);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Reply } from "../actor/rpc.ts";
-import { decodeCursor, encodeCursor } from "../base/cursor.ts";
+import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
 import { PerdureError } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -79,10 +79,7 @@ function pageOf(name: string, query: Paging): { after: number; limit: number } {
   if (query.cursor === undefined) return { after: query.after ?? 0, limit: limitOfPage };
   const after = decodeCursor(name, query.cursor);
   if (after !== null) return { after, limit: limitOfPage };
-  throw new PerdureError(
-    "cursor_invalid",
-    "Use a nextCursor of this list as it was answered, or leave cursor out to begin at the start.",
-  );
+  throw new PerdureError(CURSOR_INVALID.code, CURSOR_INVALID.detail);
 }
 
 function respondPage(c: AppContext, name: string, reply: Reply): Response {

@@ -1,4 +1,3 @@
-import { decodeCursor, encodeCursor } from "../base/cursor.ts";
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
@@ -11,7 +10,7 @@ import {
   pageOfDefinitions,
 } from "../storage/registry-definitions.ts";
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
-import { CURSOR_INVALID, answer, notFound, refuse } from "./replies.ts";
+import { answer, newestFirst, notFound, refuse } from "./replies.ts";
 import type { RegistryReply, ResolvedDefinition } from "./rpc.ts";
 
 const LIST = "definitions";
@@ -32,16 +31,13 @@ export function listDefinitions(
   query: { limit: number; cursor: string | null },
   now: number,
 ): RegistryReply {
-  const before = query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(LIST, query.cursor);
-  if (before === null) return CURSOR_INVALID;
-  const rows = db ? pageOfDefinitions(db, before, query.limit + 1) : [];
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  return answer(200, {
-    items: page.map(summary),
-    nextCursor: rows.length > page.length && last ? encodeCursor(LIST, last.position) : null,
-    asOf: isoTime(now),
-  });
+  return newestFirst(
+    LIST,
+    query,
+    now,
+    (before, limit) => (db ? pageOfDefinitions(db, before, limit) : []),
+    summary,
+  );
 }
 
 export function getDefinition(db: Db | null, id: string): RegistryReply {

@@ -1,5 +1,4 @@
 import { constantTimeEqual } from "../base/constant-time.ts";
-import { decodeCursor, encodeCursor } from "../base/cursor.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { sha256Hex } from "../base/sha256.ts";
@@ -16,7 +15,7 @@ import {
 import type { KeyRow } from "../storage/registry-keys.ts";
 import { formatApiKey, newKeyId, newSecret } from "./api-key.ts";
 import { answerOnce } from "./once.ts";
-import { CURSOR_INVALID, answer, notFound, refuse, tooMany } from "./replies.ts";
+import { answer, newestFirst, notFound, refuse, tooMany } from "./replies.ts";
 import type { CollectionKey, Principal, RegistryReply, Scope } from "./rpc.ts";
 
 const LIST = "keys";
@@ -109,16 +108,13 @@ export function listKeys(
   query: { limit: number; cursor: string | null },
   now: number,
 ): RegistryReply {
-  const before = query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(LIST, query.cursor);
-  if (before === null) return CURSOR_INVALID;
-  const rows = db ? pageOfKeys(db, before, query.limit + 1) : [];
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  return answer(200, {
-    items: page.map(summary),
-    nextCursor: rows.length > page.length && last ? encodeCursor(LIST, last.position) : null,
-    asOf: isoTime(now),
-  });
+  return newestFirst(
+    LIST,
+    query,
+    now,
+    (before, limit) => (db ? pageOfKeys(db, before, limit) : []),
+    summary,
+  );
 }
 
 /** A revoked key stays listed, and revoking it again changes nothing. */

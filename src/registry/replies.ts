@@ -1,7 +1,9 @@
+import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
 import { ERRORS } from "../base/errors.ts";
 import type { ErrorCode, Failure } from "../base/errors.ts";
-import type { JsonValue } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { isoTime } from "../base/time.ts";
 import type { RegistryReply } from "./rpc.ts";
 
 type Refusal = { ok: false; failure: Failure };
@@ -30,7 +32,22 @@ export function notFound(
   return refuse(code, `${ERRORS[code].title}: ${id}.`);
 }
 
-export const CURSOR_INVALID = refuse(
-  "cursor_invalid",
-  "Use a nextCursor of this list as it was answered, or leave cursor out to begin at the start.",
-);
+/** A page of a list kept by position, newest first. `rowsBelow` gives rows below a position. */
+export function newestFirst<Row extends { position: number }>(
+  list: string,
+  query: { limit: number; cursor: string | null },
+  now: number,
+  rowsBelow: (position: number, limit: number) => Row[],
+  show: (row: Row) => JsonObject,
+): RegistryReply {
+  const before = query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(list, query.cursor);
+  if (before === null) return { ok: false, failure: CURSOR_INVALID };
+  const rows = rowsBelow(before, query.limit + 1);
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  return answer(200, {
+    items: page.map(show),
+    nextCursor: rows.length > page.length && last ? encodeCursor(list, last.position) : null,
+    asOf: isoTime(now),
+  });
+}
