@@ -12,6 +12,7 @@ import { diffDefinitions } from "../machine/diff.ts";
 import { resolveMachine } from "../registry/definition-cache.ts";
 import type { Principal } from "../registry/rpc.ts";
 import { json } from "./answer.ts";
+import { checkEvent, checkEventType } from "./event-input.ts";
 import { problem } from "./problem.ts";
 import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
@@ -95,9 +96,15 @@ export const trialRoutes = [
         schema: object({ passed: count, failed: count, results: list(ref("ScenarioResult")) }),
       },
     },
-    refusals: ["definition_invalid", "definition_not_found", "limit_exceeded"],
+    refusals: [
+      "definition_invalid",
+      "definition_not_found",
+      "event_type_reserved",
+      "limit_exceeded",
+    ],
     async handle({ context, env, principal, body }) {
       limitScenarios(body.scenarios);
+      checkEvents(body.scenarios);
       const machine = body.definition
         ? compileChecked(body.definition)
         : await deployedMachine(env, principal, body.definitionId ?? "");
@@ -154,6 +161,17 @@ function limitScenarios(scenarios: z.infer<typeof scenario>[]): void {
   }
   if (scenarios.some(({ events }) => events.length > LIMITS.eventsPerScenario)) {
     throw exceeded("eventsPerScenario", "Events of one scenario are");
+  }
+}
+
+/** A scenario sends what a caller could send, so that it passes only where an actor would. */
+function checkEvents(scenarios: z.infer<typeof scenario>[]): void {
+  for (const [place, { events }] of scenarios.entries()) {
+    for (const [index, event] of events.entries()) {
+      const pointer = `/scenarios/${place}/events/${index}`;
+      if (typeof event === "string") checkEventType(event, pointer);
+      else if ("type" in event) checkEvent(event, pointer);
+    }
   }
 }
 

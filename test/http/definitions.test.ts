@@ -245,6 +245,24 @@ describe("a scenario", () => {
       "invalid_request",
     );
   });
+
+  it("sends no event that a caller could not send", async () => {
+    const play = (event: unknown) =>
+      call("POST", "/v1/definitions/scenario", {
+        body: { definition: doorMachine("door"), scenarios: [{ name: "s", events: [event] }] },
+      });
+    for (const event of ["xstate.after.60000.door.open", "@timer:open:60000", "!X", "*"]) {
+      for (const [given, pointer] of [
+        [event, "/scenarios/0/events/0"],
+        [{ type: event }, "/scenarios/0/events/0/type"],
+      ] as [unknown, string][]) {
+        const answer = await play(given);
+        expectProblem(answer, 400, "event_type_reserved");
+        expect(answer.body.errors).toMatchObject([{ pointer }]);
+      }
+    }
+    expectProblem(await play({ type: "OPEN", payload: { type: "X" } }), 400, "invalid_request");
+  });
 });
 
 describe("comparing definitions", () => {
