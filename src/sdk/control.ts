@@ -32,7 +32,7 @@ export interface ControlApi {
     options?: ScheduleOptions,
   ): Promise<Replayable<{ timerId: string; dueAt: string }>>;
   /** The scheduled events that are still to come. */
-  schedules(actorId: string, options?: CallOptions): Promise<ScheduledEvent[]>;
+  scheduledEvents(actorId: string, options?: CallOptions): Promise<ScheduledEvent[]>;
   unschedule(actorId: string, timerId: string, options?: CallOptions): Promise<void>;
   /** The actor takes no events until resumed; its timers keep their due times. */
   pause: Control;
@@ -87,7 +87,7 @@ export function controlApi(transport: Transport): ControlApi {
         keyed,
       );
     },
-    async schedules(actorId, options) {
+    async scheduledEvents(actorId, options) {
       const call = { path: `${actorPath(actorId)}/schedule`, options };
       return (await transport.send<{ items: ScheduledEvent[] }>({ method: "GET", ...call })).body
         .items;

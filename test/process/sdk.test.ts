@@ -250,11 +250,11 @@ describe("an actor", () => {
     const at = new Date(Date.now() + 7_200_000);
     const second = await client.schedule("later", { type: "END", payload: { n: 1 }, at });
     expect(second.dueAt).toBe(at.toISOString());
-    const scheduled = await client.schedules("later");
+    const scheduled = await client.scheduledEvents("later");
     for (const one of scheduled) expectMembers(one, SCHEDULED);
     expect(scheduled.map(({ type }) => type)).toEqual(["ON", "END"]);
     await client.unschedule("later", second.timerId);
-    expect((await client.schedules("later")).map((one) => one.timerId)).toEqual([timerId]);
+    expect((await client.scheduledEvents("later")).map((one) => one.timerId)).toEqual([timerId]);
     expect((await client.advanceClock("later", 3_600_000)).stateValue).toBe("on");
   });
 

@@ -191,7 +191,11 @@ const calls: [string, (client: Client) => Promise<unknown>, Expected][] = [
       keyed: true,
     },
   ],
-  ["schedules", (client) => client.schedules("a1"), { line: "GET /v1/actors/a1/schedule" }],
+  [
+    "scheduledEvents",
+    (client) => client.scheduledEvents("a1"),
+    { line: "GET /v1/actors/a1/schedule" },
+  ],
   [
     "unschedule",
     (client) => client.unschedule("a1", "t4"),
