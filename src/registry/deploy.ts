@@ -193,7 +193,7 @@ function findCollisions(db: Db, family: string, report: CheckReport): Problem[] 
     if (owner === null || owner === type) continue;
     problems.push({
       pointer: "",
-      code: "event_code_collision",
+      code: "event_code_clash",
       message: `The event types "${type}" and "${owner}" of the family "${family}" have the same 32-bit code. Rename "${type}".`,
     });
   }

@@ -291,7 +291,7 @@ describe("a family", () => {
     const reply = await deploy("door-v2", accepting("liquid"));
     expect(reply).toMatchObject({
       ok: false,
-      failure: { code: "definition_invalid", errors: [{ code: "event_code_collision" }] },
+      failure: { code: "definition_invalid", errors: [{ code: "event_code_clash" }] },
     });
     if (!reply.ok) expect(reply.failure.errors?.[0]?.message).toMatch(/liquid.*costarring/);
     const elsewhere = { ...accepting("liquid"), id: "gate" };
