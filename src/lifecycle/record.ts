@@ -4,7 +4,6 @@ import type { LogRecord } from "./types.ts";
 
 /** Members of a record that have columns of their own in storage; the rest is its body. */
 type ColumnMember = "seq" | "at" | "kind" | "key" | "request";
-export type RecordBody = Omit<LogRecord, ColumnMember>;
 
 /** A record's body without what says nothing, as JSON text. */
 export function encodeBody(record: LogRecord): string {

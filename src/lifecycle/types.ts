@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type {
   Decisions,
   EventData,
@@ -140,5 +140,3 @@ export interface LogRecord {
   timer: { id: string; dueAt: number } | null;
   error: RecordError | null;
 }
-
-export type { JsonValue };

@@ -115,14 +115,6 @@ export interface Listed {
   pointer: string;
 }
 
-/** The targets of a transition as a list; undefined for one that stays. */
-export function targetsOf(transition: JsonValue): string[] | undefined {
-  const target = isJsonObject(transition) ? own(transition, "target") : transition;
-  if (typeof target === "string") return [target];
-  if (!Array.isArray(target)) return undefined;
-  return target.filter((item: JsonValue) => typeof item === "string");
-}
-
 export type DelayKey =
   | { kind: "ms"; ms: number }
   | { kind: "name"; name: string }

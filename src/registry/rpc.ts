@@ -1,4 +1,4 @@
-import type { Failure, Problem } from "../base/errors.ts";
+import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 
 export type Scope = "read" | "write" | "deploy" | "admin";
@@ -87,5 +87,3 @@ export interface RegistryRpc {
   /** Of the default tenant's registry: a key that names an unknown tenant wakes no object of that name. */
   knowsTenant(name: string): Promise<boolean>;
 }
-
-export type { Problem };
