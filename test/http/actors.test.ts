@@ -248,8 +248,9 @@ describe("waiting", () => {
     expect(never.body).toMatchObject({ matched: false, reason: "finished" });
   });
 
-  it("needs one thing to wait for", async () => {
+  it("needs one thing to wait for, and a time within the limit", async () => {
     const path = await spawnDoor();
+    expect((await call("GET", `${path}/wait?seq=1&timeoutMs=55000`)).status).toBe(200);
     for (const query of [
       "",
       "?timeoutMs=5",

@@ -419,6 +419,17 @@ describe("the log", () => {
     expect(kinds.body.items.map(({ seq }: { seq: number }) => seq)).toEqual([1]);
   });
 
+  it("ends a page before it outgrows the limit of its bytes", async () => {
+    const path = await spawnDoor();
+    const pad = "x".repeat(1_000_000);
+    for (let n = 0; n < 5; n += 1) await send(path, { type: "KNOCK", payload: { pad } });
+    const first = (await call("GET", `${path}/events`)).body;
+    expect(first.items.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2, 3, 4, 5]);
+    const rest = (await call("GET", `${path}/events?cursor=${first.nextCursor}`)).body;
+    expect(rest.items.map(({ seq }: { seq: number }) => seq)).toEqual([6]);
+    expect(rest.nextCursor).toBeNull();
+  });
+
   it("refuses a query that makes no sense", async () => {
     const path = await spawnDoor();
     for (const query of ["limit=0", "limit=201", "after=-1", "kind=nothing"]) {
