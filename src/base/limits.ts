@@ -87,6 +87,13 @@ export const LIMITS = {
    * steps known take 1 µs, so no expression holds a thread longer than a quarter of a second.
    */
   expressionBudget: 250_000,
+  /**
+   * steps of one input's whole work: those of all its expressions, and what XState does around them at a rate that
+   * makes a step as long. So no event holds a thread longer than about a second.
+   */
+  stepBudget: 1_000_000,
+  /** the same for all the plays of one call of `scenario`. */
+  scenarioBudget: 5_000_000,
   /** API keys of one tenant. */
   keysPerTenant: 1_000,
   /** ms a checked API key is trusted without asking the registry again. */

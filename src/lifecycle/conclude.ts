@@ -8,7 +8,7 @@ import { nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
 import type { Origin } from "./input.ts";
 import { encodeBody } from "./record.ts";
-import { applyTimerCommand, timerFault } from "./timers.ts";
+import { applyTimerCommand, timerFault, tooManyTimers } from "./timers.ts";
 import type { ActorStatus, Envelope, LogRecord } from "./types.ts";
 
 /** What one input makes of an actor: the next one and the record that says so, or why nothing happens. */
@@ -35,7 +35,12 @@ export function conclude(
       const changed = changeRefs(envelope.refs, [[command.name, command.value]]);
       if ("fault" in changed) return { ok: false, fault: changed.fault };
       envelope = { ...envelope, refs: changed.refs };
-    } else envelope = { ...envelope, ...applyTimerCommand(envelope, command, at) };
+    } else {
+      envelope = { ...envelope, ...applyTimerCommand(envelope, command, at) };
+      // Now, not at the end: thousands of them would take long to put in order.
+      const fault = tooManyTimers(envelope);
+      if (fault) return { ok: false, fault };
+    }
   }
   if (state !== null) {
     envelope = { ...envelope, machine: state, status: state.status as ActorStatus };

@@ -2,6 +2,7 @@ import { LIMITS } from "../base/limits.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
+import { withAllowance } from "../machine/evaluation.ts";
 import type { StateValue } from "../machine/types.ts";
 import { activePaths } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
@@ -44,7 +45,9 @@ export function runScenarios(
   machine: CompiledMachine,
   scenarios: readonly Scenario[],
 ): { passed: number; failed: number; results: ScenarioResult[] } {
-  const results = scenarios.map((scenario) => runScenario(machine, scenario));
+  const results = withAllowance(LIMITS.scenarioBudget, () =>
+    scenarios.map((scenario) => runScenario(machine, scenario)),
+  );
   const passed = results.filter((result) => result.passed).length;
   return { passed, failed: results.length - passed, results };
 }

@@ -55,16 +55,21 @@ export function nextDueAt(envelope: Envelope): number | null {
 }
 
 /** Null, or why an actor cannot hold so many timers. */
-export function timerFault(envelope: Envelope): Fault | null {
-  const all = [...envelope.timers, ...envelope.parked];
-  if (all.length > LIMITS.timersPerActor) {
-    return {
-      code: "limit_exceeded",
-      limit: "timersPerActor",
-      message: `The actor would have ${all.length} timers; the limit timersPerActor is ${LIMITS.timersPerActor}.`,
-    };
-  }
-  const bytes = jsonBytes(all as never);
+export function tooManyTimers({ timers, parked }: TimerSet): Fault | null {
+  const count = timers.length + parked.length;
+  if (count <= LIMITS.timersPerActor) return null;
+  return {
+    code: "limit_exceeded",
+    limit: "timersPerActor",
+    message: `The actor would have ${count} timers; the limit timersPerActor is ${LIMITS.timersPerActor}.`,
+  };
+}
+
+/** Null, or why an actor cannot hold these timers. */
+export function timerFault(set: TimerSet): Fault | null {
+  const fault = tooManyTimers(set);
+  if (fault) return fault;
+  const bytes = jsonBytes([...set.timers, ...set.parked] as never);
   if (bytes <= LIMITS.timerBytes) return null;
   return {
     code: "limit_exceeded",

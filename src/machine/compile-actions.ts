@@ -123,10 +123,15 @@ export class ActionCompiler {
   }
 }
 
+/** steps; XState's part of an assign. */
+const ASSIGN_STEPS = 20;
+
 function patchAction(patch: (context: JsonObject, event: unknown) => JsonObject): CompiledAction {
   return assign((({ context, event }: ActionArgs) => {
     const data = dataOf(context);
-    return { data: new Data(Object.freeze({ ...data, ...patch(data, event) })) };
+    const next = { ...data, ...patch(data, event) };
+    evaluation().spend(ASSIGN_STEPS + (Object.keys(next).length >> 3));
+    return { data: new Data(Object.freeze(next)) };
   }) as never) as unknown as CompiledAction;
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { canonicalJson, isJsonObject } from "../base/json.ts";
+import { isJsonObject } from "../base/json.ts";
 import { isExpression } from "./dialect.ts";
 import { dataOf, evaluation } from "./evaluation.ts";
 import type { ImplementationArgs, Implementations } from "./implementations.ts";
@@ -52,7 +52,10 @@ export class GuardCompiler {
       const situation: Situation = {
         context: dataOf(snapshot.context),
         event: args.event as EventData,
-        isIn: (id) => snapshot._nodes.some((node) => node.id === id),
+        isIn: (id) => {
+          evaluation().spend(snapshot._nodes.length >> 3);
+          return snapshot._nodes.some((node) => node.id === id);
+        },
       };
       const result = parts.every((part) => part(situation));
       evaluation().noteGuard(name, result);
@@ -126,12 +129,29 @@ export function argsOf(
   };
 }
 
-/** Whether data has everything that a pattern has: members by key, other values by equality. */
+/**
+ * Whether data has everything that a pattern has: members by key, other values by equality. It never looks at more of
+ * the data than the pattern has: many patterns may be held against one large event.
+ */
 function matchesPattern(pattern: JsonValue, data: JsonValue | undefined): boolean {
   if (data === undefined) return false;
-  if (!isJsonObject(pattern)) return canonicalJson(pattern) === canonicalJson(data);
+  if (!isJsonObject(pattern)) return isSame(pattern, data);
   if (!isJsonObject(data)) return false;
   return Object.entries(pattern).every(
     ([key, member]) => Object.hasOwn(data, key) && matchesPattern(member, data[key]),
+  );
+}
+
+/** Whether two values are the same JSON. */
+function isSame(value: JsonValue, data: JsonValue | undefined): boolean {
+  if (typeof value !== "object" || value === null) return value === data;
+  if (typeof data !== "object" || data === null || Array.isArray(value) !== Array.isArray(data)) {
+    return false;
+  }
+  const members = Object.entries(value);
+  const others = data as JsonObject;
+  return (
+    Object.keys(others).length === members.length &&
+    members.every(([key, member]) => Object.hasOwn(others, key) && isSame(member, others[key]))
   );
 }

@@ -9,7 +9,7 @@ import type { CompiledAction } from "./compile-actions.ts";
 import { GuardCompiler, argsOf } from "./compile-guards.ts";
 import type { CompiledGuard } from "./compile-guards.ts";
 import { pathOf } from "./engine-types.ts";
-import type { Executable, SelectedTransition, StateNode } from "./engine-types.ts";
+import type { Executable, Microstep, StateNode } from "./engine-types.ts";
 import { Data, dataOf, evaluation, requireObject } from "./evaluation.ts";
 import type { Implementations } from "./implementations.ts";
 import { at, compileTemplate } from "./template.ts";
@@ -65,7 +65,8 @@ export function compileDefinition(
   const self = createActor(xstate, {
     inspect: (inspected) => {
       if (inspected.type !== "@xstate.microstep") return;
-      evaluation().noteMicrostep(inspected._transitions as unknown as SelectedTransition[]);
+      const { _transitions: transitions, snapshot } = inspected as unknown as Microstep;
+      evaluation().noteMicrostep(transitions, snapshot._nodes.length);
     },
   });
   const actorScope = {
@@ -77,7 +78,7 @@ export function compileDefinition(
     logger: () => {},
     stopChild: () => {},
     emit: () => {},
-    actionExecutor: (action: Executable) => void evaluation().executables.push(action),
+    actionExecutor: (action: Executable) => evaluation().noteExecutable(action),
   };
   return {
     family,

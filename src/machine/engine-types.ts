@@ -18,6 +18,12 @@ export interface SelectedTransition {
   actions: unknown[];
 }
 
+/** What XState tells those who inspect it after each microstep. */
+export interface Microstep {
+  _transitions: SelectedTransition[];
+  snapshot: { _nodes: readonly StateNode[] };
+}
+
 /** An action that is to be executed by the host. */
 export interface Executable {
   type: string;

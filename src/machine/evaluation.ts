@@ -35,11 +35,29 @@ export class Evaluation {
   /** Whether a guard refused in that selection. */
   refusedByGuard = false;
   #guardWasFalse = false;
+  #stepsLeft: number = LIMITS.stepBudget;
 
   constructor(scope: StepScope, input?: JsonValue, overlay?: JsonObject) {
     this.scope = scope;
     this.input = input;
     this.overlay = overlay;
+  }
+
+  /** Counts work, so that what a definition makes a thread do is bounded whatever it is made of. */
+  spend(steps: number): void {
+    this.#stepsLeft -= steps;
+    if (this.#stepsLeft < 0) this.#spent("stepBudget", "One step of the machine");
+    if (allowance === null) return;
+    allowance.left -= steps;
+    if (allowance.left < 0) this.#spent("scenarioBudget", "The call");
+  }
+
+  #spent(limit: "stepBudget" | "scenarioBudget", what: string): never {
+    this.fail({
+      code: "limit_exceeded",
+      limit,
+      message: `${what} takes more work than the limit ${limit} of ${LIMITS[limit]} steps allows.`,
+    });
   }
 
   note<Kind extends "transitions" | "guards" | "logs">(
@@ -52,11 +70,21 @@ export class Evaluation {
   }
 
   noteGuard(guard: string, result: boolean): void {
+    this.spend(GUARD_STEPS);
     this.note("guards", { guard, result });
     if (!result) this.#guardWasFalse = true;
   }
 
-  noteMicrostep(transitions: readonly SelectedTransition[]): void {
+  noteExecutable(action: Executable): void {
+    this.spend(ACTION_STEPS);
+    this.executables.push(action);
+  }
+
+  /** `active` is how many states are active, ancestors included. */
+  noteMicrostep(transitions: readonly SelectedTransition[], active: number): void {
+    // XState compares transitions pair by pair, and walks the active states for each pair and each target.
+    const targets = transitions.reduce((sum, { target }) => sum + (target?.length ?? 0), 0);
+    this.spend(active * (1 + targets + transitions.length ** 2 / 4));
     if (this.selected === null) {
       this.selected = transitions;
       this.refusedByGuard = this.#guardWasFalse;
@@ -81,8 +109,10 @@ export class Evaluation {
     context: JsonObject,
     event: unknown,
   ): JsonValue {
+    const meter = { steps: EXPRESSION_STEPS };
     try {
-      return expression.evaluate({
+      const value = expression.evaluate({
+        meter,
         context,
         event,
         input: this.input ?? null,
@@ -96,6 +126,8 @@ export class Evaluation {
         uid: this.scope.uid,
         pointer,
       });
+      this.spend(meter.steps);
+      return value;
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       return this.fail({ code: "expression_failed", message: error.message, pointer });
@@ -103,7 +135,24 @@ export class Evaluation {
   }
 }
 
+/** steps; what there is to do beside what is counted one by one, from measurements. */
+const EXPRESSION_STEPS = 10;
+const GUARD_STEPS = 10;
+const ACTION_STEPS = 20;
+
 let current: Evaluation | null = null;
+let allowance: { left: number } | null = null;
+
+/** All steps that `run` makes share `steps` beside the budget that each has of its own. */
+export function withAllowance<T>(steps: number, run: () => T): T {
+  const outer = allowance;
+  allowance = { left: steps };
+  try {
+    return run();
+  } finally {
+    allowance = outer;
+  }
+}
 
 export function during<T>(evaluation: Evaluation, run: () => T): T {
   const outer = current;

@@ -82,6 +82,8 @@ class CelExpression implements Expression {
       return jsonResult(run, this.#program.code(run));
     } catch (error) {
       throw expressionError(error, scope.pointer, this.source);
+    } finally {
+      if (scope.meter) scope.meter.steps += run.stepsSpent;
     }
   }
 }

@@ -40,6 +40,7 @@ function requireSize(
   evaluation: Evaluation,
 ): void {
   const bytes = jsonBytes(value);
+  evaluation.spend(bytes >> 6);
   if (bytes <= LIMITS[limit]) return;
   evaluation.fail({
     code: "limit_exceeded",

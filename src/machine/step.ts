@@ -31,6 +31,9 @@ export interface Step {
 }
 export type StepOutcome = Step | { ok: false; fault: Fault };
 
+/** steps; what a step of the machine costs by itself, restoring included. */
+const STEP_STEPS = 100;
+
 /** The machine's start: initial context, entry actions, timers, eventless transitions. */
 export function start(
   machine: CompiledMachine,
@@ -112,6 +115,7 @@ function run(
 ): StepOutcome {
   try {
     return during(evaluation, () => {
+      evaluation.spend(STEP_STEPS);
       const stepped = go() as Live & { error?: unknown };
       // A failing start does not throw in XState; it answers with an error snapshot.
       if (stepped.status === "error") throw stepped.error;

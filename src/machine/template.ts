@@ -27,16 +27,21 @@ export function compileTemplate(value: JsonValue, pointer: string): Template {
   }
   if (Array.isArray(value)) {
     const members = value.map((member, index) => compileTemplate(member, at(pointer, index)));
-    return (context, event) => Object.freeze(members.map((member) => member(context, event)));
+    return (context, event) => {
+      evaluation().spend(members.length);
+      return Object.freeze(members.map((member) => member(context, event)));
+    };
   }
   const members = Object.entries(value as JsonObject).map(
     ([key, member]) => [key, compileTemplate(member, at(pointer, key))] as const,
   );
-  return (context, event) =>
-    Object.freeze(
-      // fromEntries defines members, so a key such as `__proto__` stays data.
+  return (context, event) => {
+    evaluation().spend(members.length);
+    // fromEntries defines members, so a key such as `__proto__` stays data.
+    return Object.freeze(
       Object.fromEntries(members.map(([key, member]) => [key, member(context, event)])),
     );
+  };
 }
 
 function hasExpression(value: JsonValue): boolean {

@@ -82,7 +82,7 @@ describe("a record", () => {
       ),
     };
     const actor = born({
-      ...deep(wide, 20),
+      ...deep(wide, 6),
       context: { n: 100 },
       after: { "10": { actions: { type: "@xstate.assign", context: { n: 0 } } } },
     });

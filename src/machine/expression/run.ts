@@ -11,6 +11,8 @@ export interface ExpressionScope {
   uid: string;
   /** JSON pointer of the expression in its definition. */
   pointer: string;
+  /** Where the steps of the evaluation are added up, for those who bound several together. */
+  meter?: { steps: number };
 }
 
 /** Why something has no value. `&&`, `||`, all() and exists() may absorb it, as CEL has it. */
@@ -45,6 +47,10 @@ export class Run {
 
   constructor(scope: ExpressionScope) {
     this.scope = scope;
+  }
+
+  get stepsSpent(): number {
+    return LIMITS.expressionBudget - this.#stepsLeft;
   }
 
   spend(steps: number): void {
