@@ -1,6 +1,6 @@
 /**
  * Every bound of Perdure in one place: the unit is in the name or the comment, the reason beside it.
- * Each is tested at the limit and one past it.
+ * Those that callers meet are tested at the limit and one past it.
  */
 export const LIMITS = {
   /** bytes; a request body. One actor row must stay well below the platform's 2 MB per row. */
