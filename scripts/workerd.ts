@@ -18,6 +18,8 @@ export interface ServerSettings {
   fromEnvironment: string[];
   /** Whom `fetch` of the Worker may reach, in workerd's words. */
   reachable: string[];
+  /** More options of `workerd serve`, for those who look into it. */
+  options?: string[];
 }
 
 export interface Server {
@@ -55,7 +57,11 @@ export function startWorkerd(
   settings: ServerSettings,
 ): Server {
   writeFileSync(data.config, configuration(bundle, data, keys, settings), { mode: 0o600 });
-  const options = ["--control-fd=3", `--directory-path=disk=${data.objects}`];
+  const options = [
+    "--control-fd=3",
+    `--directory-path=disk=${data.objects}`,
+    ...(settings.options ?? []),
+  ];
   const child = spawn(
     "/bin/sh",
     ["-c", BECOME_WORKERD, "sh", data.serverPid, WORKERD, "serve", ...options, data.config],

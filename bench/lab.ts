@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Refusal } from "../scripts/refusal.ts";
+import type { Running, Target } from "./target.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** The folder of a run and the one server in it. Nothing is left of either, however the run ends. */
+export class Lab {
+  readonly directory: string;
+  #running: Running | null = null;
+  #served = 0;
+  #stopped = false;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  static async use<T>(work: (lab: Lab) => Promise<T>): Promise<T> {
+    const lab = new Lab(await mkdtemp(join(tmpdir(), "perdure-bench-")));
+    // Without its server, what is under way fails and so comes to its end.
+    const stop = () => {
+      lab.#stopped = true;
+      void lab.#running?.end();
+    };
+    for (const signal of SIGNALS) process.on(signal, stop);
+    try {
+      return await work(lab);
+    } catch (error) {
+      throw lab.#stopped ? new Refusal("Stopped.") : error;
+    } finally {
+      for (const signal of SIGNALS) process.off(signal, stop);
+      await rm(lab.directory, { recursive: true, force: true });
+    }
+  }
+
+  /** A new server on an empty directory, for as long as `work` takes. */
+  async serve<T>(target: Target, work: (running: Running) => Promise<T>): Promise<T> {
+    this.#served += 1;
+    const directory = join(this.directory, String(this.#served));
+    const running = await target.start(directory);
+    this.#running = running;
+    try {
+      if (this.#stopped) throw new Refusal("Stopped.");
+      return await work(running);
+    } finally {
+      this.#running = null;
+      await running.end();
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+}
