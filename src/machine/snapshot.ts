@@ -1,10 +1,11 @@
 import { PerdureError } from "../base/errors.ts";
-import type { Problem } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { Problems, quoted } from "./check/problems.ts";
 import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { StateNode } from "./engine-types.ts";
+import { readHistory } from "./snapshot-history.ts";
 import { at } from "./template.ts";
 import type { MachineState, StateValue } from "./types.ts";
 
@@ -15,10 +16,8 @@ const KNOWN = ["status", "value", "context", "historyValue", "children", "output
  * or drops silently what does not fit; here everything must fit. Throws `snapshot_invalid` with all problems.
  */
 export function readSnapshot(machine: CompiledMachine, snapshot: JsonObject): MachineState {
-  const problems: Problem[] = [];
-  const refuse = (pointer: string, code: string, message: string): void => {
-    problems.push({ pointer, code, message });
-  };
+  const problems = new Problems<string>();
+  const refuse: Refuse = (pointer, code, message) => problems.add(pointer, code, message);
   for (const key of Object.keys(snapshot)) {
     if (!KNOWN.includes(key)) {
       refuse(
@@ -40,12 +39,16 @@ export function readSnapshot(machine: CompiledMachine, snapshot: JsonObject): Ma
   if (!isJsonObject(context)) refuse("/context", "not_an_object", "The context must be an object.");
   const root = machine.nodes.get("") as StateNode;
   checkValue(root, snapshot["value"], "/value", refuse);
+  if (problems.none && isDone(root, snapshot["value"] as StateValue)) {
+    refuse("/value", "not_active", "The machine is finished there; it cannot live on.");
+  }
   const history = readHistory(machine, snapshot["historyValue"] ?? {}, refuse);
-  if (problems.length > 0) {
+  if (!problems.none) {
+    const errors = problems.list();
     throw new PerdureError(
       "snapshot_invalid",
-      `The snapshot does not fit the definition: ${problems[0]?.message}`,
-      { errors: problems },
+      `The snapshot does not fit the definition: ${errors[0]?.message}`,
+      { errors },
     );
   }
   return {
@@ -56,7 +59,8 @@ export function readSnapshot(machine: CompiledMachine, snapshot: JsonObject): Ma
   };
 }
 
-type Refuse = (pointer: string, code: string, message: string) => void;
+/** Takes a problem; a message that is long to word is given as a function. */
+export type Refuse = (pointer: string, code: string, message: string | (() => string)) => void;
 
 function checkValue(
   node: StateNode,
@@ -91,7 +95,7 @@ function checkValue(
       refuse(
         at(pointer, key),
         "value",
-        `${name} has no state '${key}'; it has ${list(states.map(keyOf))}.`,
+        () => `${name} has no state ${quoted(key)}; it has ${list(states.map(keyOf))}.`,
       );
     } else if (child.type === "compound" || child.type === "parallel") {
       if (below === undefined) {
@@ -103,49 +107,20 @@ function checkValue(
       } else checkValue(child, below, at(pointer, key), refuse);
     } else if (isJsonObject(below) ? Object.keys(below).length > 0 : below !== undefined) {
       refuse(at(pointer, key), "value", `'${pathOf(child)}' has no states below it.`);
-    } else if (child.type === "final" && node.parent === undefined && node.type !== "parallel") {
-      refuse(
-        at(pointer, key),
-        "not_active",
-        `'${key}' is final; a finished machine cannot live on.`,
-      );
     }
   }
 }
 
-function readHistory(
-  machine: CompiledMachine,
-  value: JsonValue,
-  refuse: Refuse,
-): MachineState["history"] {
-  const history: Record<string, string[]> = {};
-  if (!isJsonObject(value)) {
-    refuse("/historyValue", "history", "The history must be an object by history state.");
-    return history;
-  }
-  const byId = new Map([...machine.nodes.values()].map((node) => [node.id, node]));
-  for (const [id, items] of Object.entries(value)) {
-    const pointer = at("/historyValue", id);
-    const node = byId.get(id);
-    if (node?.type !== "history") {
-      refuse(pointer, "history", `There is no history state with the id '${id}'.`);
-      continue;
-    }
-    const targets = Array.isArray(items) ? items : [];
-    history[pathOf(node)] = targets.flatMap((item: JsonValue, index: number) => {
-      const target = isJsonObject(item) ? byId.get(String(item["id"])) : undefined;
-      const parent = node.path.slice(0, -1);
-      const inside = target && parent.every((key, depth) => target.path[depth] === key);
-      if (inside && target.path.length > parent.length) return [pathOf(target)];
-      refuse(
-        at(pointer, index),
-        "history",
-        `'${id}' can only remember states beside and below it.`,
-      );
-      return [];
-    });
-  }
-  return history;
+/** Whether a state is done where it stands, as XState has it: in a final child, or in every region. */
+function isDone(node: StateNode, value: StateValue): boolean {
+  const chosen: { readonly [key: string]: StateValue } =
+    typeof value === "string" ? { [value]: {} } : value;
+  const children = Object.keys(chosen).map((key) => node.states[key] as StateNode);
+  if (node.type !== "parallel") return children.some(({ type }) => type === "final");
+  return children.every((child) => {
+    const below = chosen[child.path.at(-1) as string] as StateValue;
+    return child.type === "final" || isDone(child, below);
+  });
 }
 
 function list(keys: string[]): string {

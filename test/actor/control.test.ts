@@ -302,7 +302,7 @@ describe("an adopted actor", () => {
     ["two states at once", { value: { form: "one", away: {} } }, "/value"],
     ["no value", { context: {} }, "/value"],
     ["something below a leaf", { value: { away: "x" } }, "/value/away"],
-    ["a final state", { value: "end" }, "/value/end"],
+    ["a final state", { value: "end" }, "/value"],
     ["an ended snapshot", { status: "done", value: "away" }, "/status"],
     ["children", { value: "away", children: { kid: {} } }, "/children"],
     ["history of nobody", { value: "away", historyValue: { nobody: [] } }, "/historyValue/nobody"],
