@@ -70,7 +70,10 @@ export class ActionCompiler {
       case "@xstate.cancel": {
         const id = compileTemplate(action["id"] as JsonValue, at(pointer, "id"));
         return cancel((({ context, event }: ActionArgs) =>
-          String(id(dataOf(context), event))) as never) as unknown as CompiledAction;
+          sendId(
+            id(dataOf(context), event),
+            at(pointer, "id"),
+          )) as never) as unknown as CompiledAction;
       }
       case "@xstate.emit":
         return emit(this.#event(action, pointer) as never) as unknown as CompiledAction;
@@ -152,6 +155,26 @@ export function wholeMs(value: unknown, pointer: string): number {
   return evaluation().fail({
     code: "expression_failed",
     message: `A delay must be a whole number of ms from 0 to ${LIMITS.delayMs}; round it with int(…).`,
+    pointer,
+  });
+}
+
+/** Ids of delayed events share one space with those that XState gives to timers of states, which no data may cancel. */
+function sendId(value: JsonValue, pointer: string): string {
+  if (typeof value === "string" && !value.startsWith("xstate.")) return value;
+  return evaluation().fail({
+    code: "expression_failed",
+    message: "The id of a delayed event is a string that does not begin with `xstate.`.",
+    pointer,
+  });
+}
+
+/** The id of a delayed event of the machine's own; those of its `after` are XState's, and go with their states. */
+function sendId(value: JsonValue, pointer: string): string {
+  if (typeof value === "string" && !value.startsWith("xstate.")) return value;
+  return evaluation().fail({
+    code: "expression_failed",
+    message: "The id to cancel must be a string that does not begin with xstate.; use string(…).",
     pointer,
   });
 }

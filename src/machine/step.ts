@@ -1,4 +1,6 @@
 import { LIMITS } from "../base/limits.ts";
+import { logError } from "../base/log.ts";
+import { deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { commandsOf, nameOf } from "./commands.ts";
 import { wholeMs } from "./compile-actions.ts";
@@ -41,6 +43,7 @@ export function start(
   input: JsonValue | undefined,
   overlay: JsonObject | undefined,
 ): StepOutcome {
+  deepFreeze(overlay);
   return run(machine, new Evaluation(scope, input, overlay), null, () =>
     machine.xstate.getInitialSnapshot(machine.actorScope as never, input as never),
   );
@@ -56,6 +59,8 @@ export function step(
   event: EventData,
   scope: StepScope,
 ): StepOutcome {
+  // Named implementations are given the event itself, which is also what the log will keep.
+  deepFreeze(event);
   const evaluation = new Evaluation(scope);
   const outcome = run(machine, evaluation, live, () => transition(machine, live, event));
   if (!outcome.ok) return outcome;
@@ -130,11 +135,12 @@ function run(
       return { ok: true, live, state, commands, handled: true, reason: null, decisions };
     });
   } catch (error) {
-    return { ok: false, fault: evaluation.fault ?? faultOf(error) };
+    return { ok: false, fault: evaluation.fault ?? faultOf(machine, error) };
   }
 }
 
-function faultOf(error: unknown): Fault {
+/** What XState or named code threw by itself: our expressions and limits have told the evaluation. */
+function faultOf(machine: CompiledMachine, error: unknown): Fault {
   const message = error instanceof Error ? error.message : String(error);
   if (message.startsWith("Infinite loop detected")) {
     return {
@@ -143,5 +149,7 @@ function faultOf(error: unknown): Fault {
       message: `The machine did not come to rest within ${LIMITS.microsteps} microsteps (limit microsteps); look for always or raise in a circle.`,
     };
   }
+  // A fault all the same, so that a timer is parked instead of being tried for ever; but nobody's expression.
+  logError("error", error, { during: "step", family: machine.family });
   return { code: "expression_failed", message: message.slice(0, LIMITS.textChars) };
 }

@@ -298,6 +298,21 @@ describe("faults", () => {
     });
   });
 
+  test("a computed id cannot cancel the timers of states", () => {
+    const cancel = { type: "@xstate.cancel", id: { "@expr": "event.id" } };
+    const compiled = machine({
+      initial: "a",
+      states: { a: { after: { "1000": "b" }, on: { GO: { actions: cancel } } }, b: {} },
+    });
+    const event = { type: "GO", id: "xstate.after.1000.m.a" };
+    const pointer = "/states/a/on/GO/actions/id";
+    expect(step(compiled, begin(compiled), event, SCOPE)).toMatchObject({
+      ok: false,
+      fault: { pointer },
+    });
+    expect(step(compiled, begin(compiled), { type: "GO", id: "own" }, SCOPE).ok).toBe(true);
+  });
+
   test("a delay that is no whole number of ms fails instead of firing at once", () => {
     const compiled = machine({
       initial: "a",
