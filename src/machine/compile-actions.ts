@@ -1,10 +1,10 @@
 import { assign, cancel, emit, enqueueActions, raise } from "xstate";
 import { LIMITS } from "../base/limits.ts";
-import { deepFreeze } from "../base/json.ts";
+import { dataFault, deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { argsOf } from "./compile-guards.ts";
 import { Data, dataOf, evaluation } from "./evaluation.ts";
-import type { Implementations } from "./implementations.ts";
+import type { ActionResult, Implementations } from "./implementations.ts";
 import { at, compileTemplate } from "./template.ts";
 import type { EventData } from "./types.ts";
 
@@ -114,16 +114,23 @@ export class ActionCompiler {
       const given = event as EventData;
       const result = action(argsOf(data, given, template?.(data, event)));
       if (!result) return;
-      const { context: patch, raise: raised = [], emit: emittedEvents = [], log = [] } = result;
-      if (patch) {
-        const frozen = deepFreeze(patch);
-        enqueue(patchAction(() => frozen));
-      }
+      const { context: patch, raise: raised = [], emit: told = [], log = [] } = plain(result, name);
+      if (patch) enqueue(patchAction(() => patch));
       for (const item of raised) enqueue(raise(item as never));
-      for (const item of emittedEvents) enqueue(emit(item as never));
-      if (log.length > 0) enqueue(emitted(LOG, () => ({ args: deepFreeze(log) })));
+      for (const item of told) enqueue(emit(item as never));
+      if (log.length > 0) enqueue(emitted(LOG, () => ({ args: log })));
     }) as never) as unknown as CompiledAction;
   }
+}
+
+/** What a named action gave, as data of our own: what JSON cannot hold would be gone after the next restore. */
+function plain(result: ActionResult, name: string): ActionResult {
+  const fault = dataFault(result, LIMITS.jsonDepth);
+  if (fault === null) return deepFreeze(JSON.parse(JSON.stringify(result)) as ActionResult);
+  return evaluation().fail({
+    code: "expression_failed",
+    message: `The action '${name}' gave data that cannot be kept: ${fault}.`,
+  });
 }
 
 /** steps; XState's part of an assign. */
@@ -165,16 +172,6 @@ function sendId(value: JsonValue, pointer: string): string {
   return evaluation().fail({
     code: "expression_failed",
     message: "The id of a delayed event is a string that does not begin with `xstate.`.",
-    pointer,
-  });
-}
-
-/** The id of a delayed event of the machine's own; those of its `after` are XState's, and go with their states. */
-function sendId(value: JsonValue, pointer: string): string {
-  if (typeof value === "string" && !value.startsWith("xstate.")) return value;
-  return evaluation().fail({
-    code: "expression_failed",
-    message: "The id to cancel must be a string that does not begin with xstate.; use string(…).",
     pointer,
   });
 }

@@ -203,6 +203,32 @@ describe("commands", () => {
   });
 });
 
+describe("a cancel whose id is data", () => {
+  const compiled = machine({
+    initial: "a",
+    states: {
+      a: {
+        after: { "1000": "b" },
+        on: { CANCEL: { actions: { type: "@xstate.cancel", id: { "@expr": "event.id" } } } },
+      },
+      b: {},
+    },
+  });
+  const cancel = (id: unknown): StepOutcome =>
+    step(compiled, begin(compiled), { type: "CANCEL", id } as never, SCOPE);
+
+  test("cancels the delayed event of that id", () => {
+    expect(taken(cancel("x")).commands).toEqual([{ kind: "cancel_raise", sendId: "x" }]);
+  });
+
+  test.each(["xstate.after.1000.m.a", 5, null])("cannot be %j", (id) => {
+    expect(cancel(id)).toMatchObject({
+      ok: false,
+      fault: { code: "expression_failed", pointer: "/states/a/on/CANCEL/actions/id" },
+    });
+  });
+});
+
 describe("contexts", () => {
   test("are frozen, laid over by the spawner, and keep keys such as __proto__ as data", () => {
     const compiled = machine({
