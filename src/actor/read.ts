@@ -65,11 +65,11 @@ export async function exportHead(resident: Resident, { id }: Address): Promise<R
 
 export async function exportLog(
   resident: Resident,
-  { id, after, through }: Address & { after: number; through: number },
+  { id, uid, after, through }: Address & { uid: string; after: number; through: number },
 ): Promise<Reply> {
   await resident.load();
   const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
+  if (actor === null || actor.envelope.uid !== uid) return noSuchActor(id);
   const limit = LIMITS.pageMost;
   const rows = readRows(resident.db, {
     after,

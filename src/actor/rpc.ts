@@ -122,8 +122,8 @@ export interface ActorRpc {
   replay(query: Address & { definitionId: string | null }): Promise<Reply>;
   /** 200 `{envelope, definitions: [{id, hash, definition}]}`; the log follows by `exportLog`. */
   exportHead(query: Address): Promise<Reply>;
-  /** 200 `{items, nextAfter}`: records in their stored, public format, up to seq `through`. */
-  exportLog(query: Address & { after: number; through: number }): Promise<Reply>;
+  /** 200 `{items, nextAfter}`: records of this incarnation in their stored, public format, up to seq `through`. */
+  exportLog(query: Address & { uid: string; after: number; through: number }): Promise<Reply>;
   /** 200 actor, after its clock moved and what became due was fired. */
   advanceClock(command: Address & { ms: number; principal: string }): Promise<Reply>;
 }

@@ -18,12 +18,13 @@ export async function exportActor(c: AppContext, env: Env, address: Address): Pr
   const head = await ask((actor) => actor.exportHead(address));
   if (!head.ok) return problem(c, head.failure);
   const { envelope, definitions } = head.body as unknown as {
-    envelope: JsonObject & { seq: number };
+    envelope: JsonObject & { uid: string; seq: number };
     definitions: JsonValue;
   };
 
   let after: number | null = 0;
   let separator = "";
+  const { uid, seq: through } = envelope;
   const begin = `{"envelope":${JSON.stringify(envelope)},"definitions":${JSON.stringify(definitions)},"log":[`;
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -37,9 +38,7 @@ export async function exportActor(c: AppContext, env: Env, address: Address): Pr
         return;
       }
       const from: number = after;
-      const page = await ask((actor) =>
-        actor.exportLog({ ...address, after: from, through: envelope.seq }),
-      );
+      const page = await ask((actor) => actor.exportLog({ ...address, uid, after: from, through }));
       if (!page.ok) throw new Error(`The export of an actor broke off: ${page.failure.code}`);
       const { items, nextAfter } = page.body as unknown as LogPage;
       after = nextAfter;

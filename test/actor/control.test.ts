@@ -1,5 +1,7 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import { createApp } from "../../src/http/app.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import {
   actorNow,
@@ -347,6 +349,20 @@ describe("export", () => {
       Array.from({ length: 401 }, (_, n) => n + 1),
     );
     expect(body.definitions[0].definition.states).toEqual(machine.states);
+  });
+
+  test("breaks off when the actor is deleted meanwhile, even if its id lives again", async () => {
+    const definitionId = await deployed(machine);
+    const id = await spawned(definitionId);
+    await sent(id, "ADD");
+    const headers = { Authorization: "Bearer dev" };
+    const request = new Request(`http://perdure.test/v1/actors/${id}/export`, { headers });
+    const response = await createApp().fetch(request, env);
+    const reader = response.body!.getReader();
+    await reader.read();
+    await call("DELETE", `/v1/actors/${id}`);
+    await spawned(definitionId, { id });
+    await expect(reader.read().then(() => reader.read())).rejects.toThrow(/broke off/);
   });
 });
 
