@@ -23,6 +23,13 @@ export async function advanceClock(
   const outcome = work.try({ kind: "clock_advanced", ms }, now, origin);
   if (!outcome.ok) return refuseFault(outcome.fault);
   work.take(outcome);
+  const { clockOffsetMs } = work.actor.envelope;
+  if (clockOffsetMs > LIMITS.clockMs) {
+    return refuseLimit(
+      "clockMs",
+      `The clock would be moved by ${clockOffsetMs} ms in all; the limit clockMs is ${LIMITS.clockMs}.`,
+    );
+  }
   if (!work.fireDue(now + ms, LIMITS.timersPerAdvance, (dueAt) => dueAt)) {
     return refuseLimit(
       "timersPerAdvance",

@@ -31,6 +31,8 @@ export const LIMITS = {
   timersPerTransaction: 100,
   /** timers that one clock advance may fire; a loop of short timers would run for minutes. */
   timersPerAdvance: 1_000,
+  /** ms that one actor's development clock may be moved in all, 7,000 years: dates stay ones of four-digit years. */
+  clockMs: 220_903_200_000_000,
   /** microsteps in one step; a machine that needs more loops. Forced on every machine. */
   microsteps: 1_000,
   /** entries kept of each list of decisions in a record. */

@@ -393,6 +393,17 @@ describe("the development clock", () => {
     expect((await advanceClock(id, LIMITS.timersPerAdvance)).status).toBe(200);
   });
 
+  test("moves an actor by thousands of years and no further: its times stay dates", async () => {
+    const id = await spawned({ initial: "a", states: { a: { on: { GO: "b" } }, b: {} } });
+    let rest: number = LIMITS.clockMs;
+    for (; rest > LIMITS.delayMs; rest -= LIMITS.delayMs) await advanceClock(id, LIMITS.delayMs);
+    expectProblem(await advanceClock(id, rest + 1), 422, "limit_exceeded");
+    expect((await advanceClock(id, rest)).status).toBe(200);
+    const { body } = await sent(id, "GO");
+    expect(body.at).toBe(new Date(START + LIMITS.clockMs).toISOString());
+    expect(body.at).toMatch(/^\d{4}-/);
+  });
+
   test("does not exist outside of development", async () => {
     const id = await spawned(expiring);
     const answer = await call("POST", `/v1/actors/${id}/clock/advance`, {
