@@ -396,7 +396,10 @@ describe("the development clock", () => {
   test("moves an actor by thousands of years and no further: its times stay dates", async () => {
     const id = await spawned({ initial: "a", states: { a: { on: { GO: "b" } }, b: {} } });
     let rest: number = LIMITS.clockMs;
-    for (; rest > LIMITS.delayMs; rest -= LIMITS.delayMs) await advanceClock(id, LIMITS.delayMs);
+    for (let step; rest > 10; rest -= step) {
+      step = Math.min(LIMITS.delayMs, rest - 10);
+      await advanceClock(id, step);
+    }
     expectProblem(await advanceClock(id, rest + 1), 422, "limit_exceeded");
     expect((await advanceClock(id, rest)).status).toBe(200);
     const { body } = await sent(id, "GO");
