@@ -128,6 +128,7 @@ function atIndex(refusal: Reply & { ok: false }, index: number): Reply & { ok: f
 /** Adds the actor as it is now, as `Prefer: return=representation` asks. */
 function represented(reply: Reply, actor: Actor): Reply {
   if (!reply.ok) return reply;
-  const body = { ...(reply.body as JsonObject), actor: actorView(actor, actor.envelope.at) };
-  return { ...reply, body, seq: actor.envelope.seq };
+  const { clockOffsetMs, seq } = actor.envelope;
+  const view = actorView(actor, Date.now() + clockOffsetMs);
+  return { ...reply, body: { ...(reply.body as JsonObject), actor: view }, seq };
 }

@@ -173,6 +173,20 @@ describe("a timer", () => {
     expect(await alarmOf(id)).toBe(START + 1_000);
   });
 
+  test("that nobody fired in time is shown as overdue, to who repeats an event too", async () => {
+    const id = await spawned(expiring);
+    const options = { key: fresh("k"), headers: { Prefer: "return=representation" } };
+    await sent(id, "STAY", undefined, options);
+    pass(60_000);
+    expect((await actorNow(id)).needsAttention).toEqual([]);
+    pass(1_001);
+    const overdue = [{ reason: "timer_overdue", item: "t1", event: "@timer:waiting:1000" }];
+    expect((await actorNow(id)).needsAttention).toMatchObject(overdue);
+    const repeated = await sent(id, "STAY", undefined, options);
+    expect(repeated.body.actor.needsAttention).toMatchObject(overdue);
+    expect(repeated.body).toMatchObject({ seq: 2, actor: { seq: 2, stateValue: "waiting" } });
+  });
+
   test("over years is exact", async () => {
     const id = await spawned({
       initial: "a",
