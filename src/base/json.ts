@@ -30,9 +30,10 @@ export function canonicalJson(value: JsonValue): string {
 
 const encoder = new TextEncoder();
 
-/** Bytes of a value's JSON in UTF-8. */
-export function jsonBytes(value: JsonValue): number {
-  return encoder.encode(JSON.stringify(value)).byteLength;
+/** Bytes of a text in UTF-8, when they may be more than `limit`; else a number that is not over it. */
+export function bytesOver(limit: number, text: string): number {
+  // No UTF-16 unit takes more than three bytes, so most texts need not be counted.
+  return text.length * 3 <= limit ? text.length : encoder.encode(text).byteLength;
 }
 
 /** Freezes a value and everything in it, and returns it. A value that is already frozen is trusted to be frozen throughout. */

@@ -1,4 +1,5 @@
 import { LIMITS } from "../base/limits.ts";
+import { bytesOver } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { foldType } from "../fingerprint/kernel.ts";
 import type { Fault } from "../machine/evaluation.ts";
@@ -121,10 +122,7 @@ function complete(actor: Actor, part: RecordPart, at: number, origin: Origin): A
 
 /** Null, or why a record cannot be kept. */
 function recordFault(record: LogRecord): Fault | null {
-  const body = encodeBody(record);
-  // No character takes more than three bytes, so most need not be counted.
-  if (body.length * 3 <= LIMITS.recordBytes) return null;
-  const bytes = new TextEncoder().encode(body).byteLength;
+  const bytes = bytesOver(LIMITS.recordBytes, encodeBody(record));
   if (bytes <= LIMITS.recordBytes) return null;
   return {
     code: "limit_exceeded",

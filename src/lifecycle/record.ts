@@ -7,11 +7,24 @@ type ColumnMember = "seq" | "at" | "kind" | "key" | "request";
 
 /** A record's body without what says nothing, as JSON text. */
 export function encodeBody(record: LogRecord): string {
-  const { seq: _seq, at: _at, kind: _kind, key: _key, request: _request, ...body } = record;
-  const members = Object.entries(body).filter(
-    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
-  );
-  return JSON.stringify(Object.fromEntries(members));
+  const { type, payload, by, principal, handled, reason, stateValue, decisions, emitted } = record;
+  const { result, fingerprint, epoch, timer, error } = record;
+  return JSON.stringify({
+    type: type ?? undefined,
+    payload: payload ?? undefined,
+    by: by ?? undefined,
+    principal: principal ?? undefined,
+    handled: handled ?? undefined,
+    reason: reason ?? undefined,
+    stateValue,
+    decisions: decisions ?? undefined,
+    emitted: emitted.length > 0 ? emitted : undefined,
+    result: result ?? undefined,
+    fingerprint,
+    epoch,
+    timer: timer ?? undefined,
+    error: error ?? undefined,
+  });
 }
 
 export function decodeRecord(columns: Pick<LogRecord, ColumnMember>, body: string): LogRecord {

@@ -1,5 +1,5 @@
 import { LIMITS } from "../base/limits.ts";
-import { jsonBytes } from "../base/json.ts";
+import { bytesOver } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { afterKey } from "../machine/compile.ts";
 import type { Fault } from "../machine/evaluation.ts";
@@ -69,7 +69,7 @@ export function tooManyTimers({ timers, parked }: TimerSet): Fault | null {
 export function timerFault(set: TimerSet): Fault | null {
   const fault = tooManyTimers(set);
   if (fault) return fault;
-  const bytes = jsonBytes([...set.timers, ...set.parked] as never);
+  const bytes = bytesOver(LIMITS.timerBytes, JSON.stringify([...set.timers, ...set.parked]));
   if (bytes <= LIMITS.timerBytes) return null;
   return {
     code: "limit_exceeded",

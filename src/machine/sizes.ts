@@ -1,4 +1,4 @@
-import { jsonBytes } from "../base/json.ts";
+import { bytesOver } from "../base/json.ts";
 import type { JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Evaluation } from "./evaluation.ts";
@@ -39,8 +39,9 @@ function requireSize(
   value: JsonValue,
   evaluation: Evaluation,
 ): void {
-  const bytes = jsonBytes(value);
-  evaluation.spend(bytes >> 6);
+  const text = JSON.stringify(value);
+  evaluation.spend(text.length >> 6);
+  const bytes = bytesOver(LIMITS[limit], text);
   if (bytes <= LIMITS[limit]) return;
   evaluation.fail({
     code: "limit_exceeded",

@@ -59,7 +59,10 @@ export class Db {
   }
 
   run(sql: string, ...bindings: SqlValue[]): void {
-    this.all(sql, ...bindings);
+    // Runs at once; without rows there is nothing to fetch.
+    const { rowsRead, rowsWritten } = this.#storage.sql.exec(sql, ...bindings);
+    this.meter.rowsRead += rowsRead;
+    this.meter.rowsWritten += rowsWritten;
   }
 
   transaction<T>(closure: () => T): T {
