@@ -26,7 +26,10 @@ const DAY_MS = 86_400_000;
 /** The Worker as wrangler would deploy it; built again only if something it is made of changed. */
 export async function bundleWorker(): Promise<Bundle> {
   const directory = join(BUNDLES, await fingerprintOfSources());
-  if (!existsSync(join(directory, MANIFEST))) await build(directory);
+  if (!existsSync(join(directory, MANIFEST))) {
+    console.error("Building the Worker (once, until its sources change) …");
+    await build(directory);
+  }
   const manifest = JSON.parse(await readFile(join(directory, MANIFEST), "utf8")) as Manifest;
   return { ...manifest, directory };
 }

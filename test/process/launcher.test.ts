@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bundleWorker } from "../../scripts/bundle.ts";
 import { commandOf } from "../../scripts/processes.ts";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer, ServerOptions } from "../../scripts/server.ts";
@@ -67,7 +68,8 @@ describe("starting", () => {
     expect((await fetch(`${one.url}/v1/health`)).status).toBe(200);
   });
 
-  it("says nothing on stderr", async () => {
+  it("says nothing on stderr once the Worker is built", async () => {
+    await bundleWorker();
     const server = await start();
     await spawnDoor(server.url, "front");
     await server.stop();
