@@ -1,5 +1,5 @@
 import type { Input } from "../lifecycle/input.ts";
-import type { ActorStatus, LogRecord } from "../lifecycle/types.ts";
+import type { ActorStatus } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus } from "./guards.ts";
 import { repeat } from "./repeat.ts";
@@ -8,17 +8,14 @@ import type { Resident } from "./resident.ts";
 import type { Address, ControlCommand, Reply } from "./rpc.ts";
 import { Work } from "./work.ts";
 
-/** From which status an action leads away, and at which it has nothing to do. */
+/** At which status an action is understood. Where it changes nothing it is recorded all the same: its key is bound to it. */
 const ACTIONS = {
-  pause: { kind: "paused", from: ["active", "stranded"], at: "paused" },
-  resume: { kind: "resumed", from: ["paused"], at: "active" },
-  terminate: { kind: "terminated", from: ["active", "paused", "stranded"], at: "terminated" },
-} as const satisfies Record<
-  string,
-  { kind: string; from: readonly ActorStatus[]; at: ActorStatus }
->;
+  pause: { kind: "paused", from: ["active", "stranded", "paused"] },
+  resume: { kind: "resumed", from: ["paused", "active"] },
+  terminate: { kind: "terminated", from: ["active", "paused", "stranded"] },
+} as const satisfies Record<string, { kind: string; from: readonly ActorStatus[] }>;
 
-/** Pause, resume, terminate, retry. Where there is nothing to do, nothing is recorded and the actor is answered. */
+/** Pause, resume, terminate, retry. */
 export async function control(resident: Resident, command: ControlCommand): Promise<Reply> {
   await resident.load();
   const { actor } = resident;
@@ -52,8 +49,9 @@ function act(work: Work, command: ControlCommand, now: number): (Reply & { ok: f
     }
     input = { kind: "retried", items };
   } else {
-    const { kind, from, at } = ACTIONS[action];
-    if (status === at) return null;
+    const { kind, from } = ACTIONS[action];
+    // There is no way back that a late repeat could undo.
+    if (kind === "terminated" && status === "terminated") return null;
     const refusal = refuseStatus(work.actor, from);
     if (refusal) return refusal;
     input = { kind, reason };
@@ -62,10 +60,9 @@ function act(work: Work, command: ControlCommand, now: number): (Reply & { ok: f
   const outcome = work.try(input, now, { key, request, by, principal });
   if (!outcome.ok) return refuseFault(outcome.fault);
   work.take(outcome);
-  const record = outcome.record as LogRecord;
   // What was kept back while paused, or is tried again, is due.
   work.fireDue(now);
-  record.result = { actorSeq: work.actor.envelope.seq };
+  work.amend(outcome.record, { actorSeq: work.actor.envelope.seq });
   return null;
 }
 

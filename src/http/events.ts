@@ -120,8 +120,9 @@ export const eventRoutes = [
 type BatchCall = Call<{ id: string }, unknown, z.infer<typeof batchBody>>;
 
 /**
- * An event with a key of its own is the same request as that event sent alone; the others share the
- * header's key, told apart by their place, and are bound to the whole batch.
+ * An event with a key of its own is the same request as that event sent alone. The others are bound to the whole
+ * batch: the first of them has the header's key, so that no other request can have it, and the rest are told apart
+ * by their place.
  */
 async function batchOf(call: BatchCall): Promise<BatchCommand["events"]> {
   const { events } = call.body;
@@ -135,6 +136,7 @@ async function batchOf(call: BatchCall): Promise<BatchCommand["events"]> {
   const { id } = addressOf(call);
   const batchHash = call.key === null ? "" : await call.requestHash();
   const principal = call.principal.keyId;
+  const first = events.findIndex(({ idempotencyKey: own }) => own === undefined);
   return Promise.all(
     events.map(async (event, index) => {
       checkEvent(event, `/events/${index}`);
@@ -147,7 +149,7 @@ async function batchOf(call: BatchCall): Promise<BatchCommand["events"]> {
       return {
         // No caller's key has this character, so none can be taken for a derived one.
         keyed: {
-          key: own ?? `${call.key}\u0000${index}`,
+          key: own ?? (index === first ? (call.key as string) : `${call.key}\u0000${index}`),
           request,
           ifMatch: null,
           by: null,

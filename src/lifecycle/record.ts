@@ -5,8 +5,19 @@ import type { LogRecord } from "./types.ts";
 /** Members of a record that have columns of their own in storage; the rest is its body. */
 type ColumnMember = "seq" | "at" | "kind" | "key" | "request";
 
+/** Bodies already written: a record is measured before it is committed, and never changed, only replaced. */
+const bodies = new WeakMap<LogRecord, string>();
+
 /** A record's body without what says nothing, as JSON text. */
 export function encodeBody(record: LogRecord): string {
+  const known = bodies.get(record);
+  if (known !== undefined) return known;
+  const body = bodyOf(record);
+  bodies.set(record, body);
+  return body;
+}
+
+function bodyOf(record: LogRecord): string {
   const { type, payload, by, principal, handled, reason, stateValue, decisions, emitted } = record;
   const { result, fingerprint, epoch, timer, error } = record;
   return JSON.stringify({
@@ -73,7 +84,7 @@ export function recordView(record: LogRecord): JsonObject {
   };
 }
 
-/** A batch gives its events keys of their own: the batch's, a NUL, the index. Callers see the batch's. */
+/** A batch gives events without keys some that are its own, a NUL and the index. Callers see the batch's. */
 function shownKey(key: string | null): string | null {
   return key === null ? null : (key.split("\u0000", 1)[0] as string);
 }

@@ -51,11 +51,17 @@ describe("pause and resume", () => {
     await expectReplays(id);
   });
 
-  test("pausing twice, or resuming an active one, records nothing", async () => {
+  test("where there is nothing to do binds the key too: its late repeat undoes nothing", async () => {
     const id = await spawned(machine);
-    expect((await control(id, "resume")).body).toMatchObject({ status: "active", seq: 1 });
+    const key = fresh("k");
+    const first = await control(id, "resume", { key });
+    expect(first.body).toMatchObject({ status: "active", seq: 2 });
     await control(id, "pause");
-    expect((await control(id, "pause")).body).toMatchObject({ status: "paused", seq: 2 });
+    expect((await control(id, "pause")).body).toMatchObject({ status: "paused", seq: 4 });
+    const late = await control(id, "resume", { key });
+    expect(late.body).toEqual(first.body);
+    expect((await actorNow(id)).status).toBe("paused");
+    await expectReplays(id);
   });
 
   test("repeated with its key gives the first answer, although the actor has moved on", async () => {
@@ -83,6 +89,8 @@ describe("terminate", () => {
     for (const action of ["pause", "resume", "retry"]) {
       expectProblem(await control(id, action), 409, "actor_not_active");
     }
+    const { seq } = await actorNow(id);
+    expect((await control(id, "terminate")).body).toMatchObject({ status: "terminated", seq });
     expectProblem(await sent(id, "END"), 409, "actor_not_active");
     expectProblem(
       await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "END", delayMs: 1 } }),

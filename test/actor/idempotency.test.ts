@@ -284,6 +284,34 @@ describe("a batch", () => {
     expectProblem(await call("POST", path(id), { body: adds(1) }), 409, "actor_not_active");
   });
 
+  test("has its key for itself: neither may it be an event's, nor an event's the batch's", async () => {
+    const id = await spawned(counter);
+    const keys = { batch: fresh("k"), alone: fresh("k"), mixed: fresh("k") };
+    await call("POST", path(id), { body: adds(1, 2), key: keys.batch });
+    const reused = await sent(id, "ADD", { by: 1 }, { key: keys.batch });
+    expectProblem(reused, 422, "idempotency_key_reused");
+    expectProblem(
+      await call("POST", `/v1/actors/${id}/pause`, { body: {}, key: keys.batch }),
+      422,
+      "idempotency_key_reused",
+    );
+    await sent(id, "ADD", { by: 1 }, { key: keys.alone });
+    expectProblem(
+      await call("POST", path(id), { body: adds(1), key: keys.alone }),
+      422,
+      "idempotency_key_reused",
+    );
+    const own = { type: "ADD", payload: { by: 1 }, idempotencyKey: `${keys.mixed}-own` };
+    const mixed = { events: [own, { type: "ADD", payload: { by: 1 } }] };
+    await call("POST", path(id), { body: mixed, key: keys.mixed });
+    expectProblem(
+      await sent(id, "ADD", { by: 1 }, { key: keys.mixed }),
+      422,
+      "idempotency_key_reused",
+    );
+    expect(await actorNow(id)).toMatchObject({ context: { n: 6 }, seq: 6 });
+  });
+
   test("knows an event that was sent alone under the same key, and two of its own", async () => {
     const id = await spawned(counter);
     const key = fresh("k");
