@@ -40,6 +40,12 @@ export class Work {
     this.records.push(advanced.record);
   }
 
+  /** Completes what a record's answer said, which only shows once all that it set in motion has happened. */
+  amend(record: LogRecord, result: LogRecord["result"]): void {
+    const index = this.records.indexOf(record);
+    this.records[index] = { ...record, result };
+  }
+
   /**
    * Fires what is due, in due order, at most `most` timers; `timeOf` tells each firing's time. False when
    * due timers remain: the batch is full, or the actor takes no more records.
