@@ -15,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commandOf } from "./processes.ts";
 import { Refusal } from "./refusal.ts";
+import type { Profile } from "./serve-settings.ts";
 
 /**
  * A data directory, held by this process alone.
@@ -38,6 +39,8 @@ interface Store {
   createdAt: string;
   /** Names the folders of the classes and is part of every object's id: lost, all is lost. */
   uniqueKeys: Record<string, string>;
+  /** The one that serves it; missing until a server of this version has used it. */
+  profile?: Profile;
 }
 
 /** How long a start waits for a process that is just leaving the directory. */
@@ -88,8 +91,15 @@ async function endOrphan(held: DataDirectory): Promise<void> {
   }
 }
 
-/** The unique key of each class, made when the directory first meets the class. */
-export function uniqueKeys(held: DataDirectory, classes: string[]): Record<string, string> {
+/**
+ * The unique key of each class, made when the directory first meets the class. The first profile
+ * that uses the directory is the only one ever to use it.
+ */
+export function uniqueKeys(
+  held: DataDirectory,
+  classes: string[],
+  profile?: Profile,
+): Record<string, string> {
   const file = join(held.path, "store.json");
   const isNew = !existsSync(file);
   if (isNew && readdirSync(held.objects).length > 0) {
@@ -102,12 +112,25 @@ export function uniqueKeys(held: DataDirectory, classes: string[]): Record<strin
     ? { format: 1, createdAt: new Date().toISOString(), uniqueKeys: {} }
     : JSON.parse(readFileSync(file, "utf8"));
   if (store.format !== 1) throw new Refusal(`${file} was written by a newer Perdure.`);
+  const isUnclaimed = profile !== undefined && store.profile === undefined;
+  if (isUnclaimed) store.profile = profile;
+  if (profile !== undefined && store.profile !== profile) throw otherProfile(held, profile);
   const missing = classes.filter((name) => store.uniqueKeys[name] === undefined);
   for (const name of missing) {
     store.uniqueKeys[name] = `${name}-${randomBytes(16).toString("hex")}`;
   }
-  if (missing.length > 0) writeDurably(file, `${JSON.stringify(store, null, 2)}\n`);
+  if (missing.length > 0 || isUnclaimed) writeDurably(file, `${JSON.stringify(store, null, 2)}\n`);
   return store.uniqueKeys;
+}
+
+function otherProfile({ path }: DataDirectory, asked: Profile): Refusal {
+  const data =
+    asked === "production"
+      ? "data of the development profile (npm start), whose clocks may have been moved"
+      : "data of the production profile (npm run serve), which the key everybody knows must not open";
+  return new Refusal(
+    `${path} holds ${data}. Give this server another directory with --persist-to.`,
+  );
 }
 
 function writeDurably(file: string, text: string): void {

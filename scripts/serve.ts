@@ -22,6 +22,7 @@ await runScript(async () => {
   const keys = uniqueKeys(
     data,
     bundle.objects.map(({ className }) => className),
+    settings.profile,
   );
   const fromEnvironment = settings.fromEnvironment.filter((name) => process.env[name]);
   const server = startWorkerd(bundle, data, keys, { ...settings, fromEnvironment });

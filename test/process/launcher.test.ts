@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -137,6 +137,33 @@ describe("the profiles", () => {
       ADMIN_KEY,
     );
     expect(advance.status).toBe(404);
+  });
+
+  it("a directory belongs to the profile that used it first", async () => {
+    await (await start()).stop();
+    await expect(startProduction()).rejects.toThrow("data of the development profile (npm start)");
+    await (await start()).stop();
+
+    data = join(folder, "production");
+    await (await startProduction()).stop();
+    await expect(start()).rejects.toThrow("another directory with --persist-to");
+    await startProduction();
+  });
+
+  it("a directory that no profile is known of is taken as it is, by the first to use it", async () => {
+    const first = await start();
+    await spawnDoor(first.url, "front");
+    await first.stop();
+    const file = join(data, "store.json");
+    const { profile, ...before } = JSON.parse(readFileSync(file, "utf8")) as { profile: string };
+    expect(profile).toBe("development");
+    writeFileSync(file, JSON.stringify(before));
+
+    const second = await startProduction();
+    expect((await call(second.url, "GET", "/v1/actors/front", undefined, ADMIN_KEY)).status).toBe(
+      200,
+    );
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ ...before, profile: "production" });
   });
 
   it("production writes its admin key neither to a file nor to a command line", async () => {
