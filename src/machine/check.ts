@@ -15,14 +15,14 @@ import { Problems } from "./check/problems.ts";
 import type { Errors, Warnings } from "./check/problems.ts";
 import { startOf } from "./check/start.ts";
 import { checkOptions, checkRoot, checkStates, mostActiveLeaves } from "./check/states.ts";
-import { checkTemplate } from "./check/templates.ts";
+import { checkExpression, checkTemplate } from "./check/templates.ts";
 import { checkTimerNames } from "./check/timers.ts";
 import { checkTransitions } from "./check/transitions.ts";
 import type { Transition } from "./check/transitions.ts";
 import { readTree } from "./check/tree.ts";
 import type { Tree } from "./check/tree.ts";
 import { checkDoubts } from "./check/warnings.ts";
-import { own } from "./dialect.ts";
+import { isExpression, own } from "./dialect.ts";
 import type { Implementations } from "./implementations.ts";
 import { at } from "./template.ts";
 import type { CheckReport, StateValue } from "./types.ts";
@@ -107,6 +107,8 @@ function checkParts(check: Check): Transition[] {
       "invalid_value",
       "`context` must be an object, or an expression that gives one.",
     );
+  } else if (isExpression(context)) {
+    checkExpression(check, context, "/context", "anywhere", "context");
   } else if (context !== undefined) checkTemplate(check, context, "/context");
   checkStates(tree, errors);
   for (const state of tree.all) {

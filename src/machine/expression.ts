@@ -2,13 +2,14 @@ import { LIMITS } from "../base/limits.ts";
 import type { JsonValue } from "../base/json.ts";
 import { boundedSentence, Refusal } from "./expression/faults.ts";
 import { jsonResult } from "./expression/json-result.ts";
-import { understand } from "./expression/language.ts";
+import { resultType, understand } from "./expression/language.ts";
+import type { ResultType } from "./expression/language.ts";
 import { compileProgram } from "./expression/program.ts";
 import type { Program } from "./expression/program.ts";
 import { BudgetSpent, Fault, Run } from "./expression/run.ts";
 import type { ExpressionScope } from "./expression/run.ts";
 
-export type { JsonValue, ExpressionScope };
+export type { JsonValue, ExpressionScope, ResultType };
 
 /** An expression has no value. The message is one sentence for whoever wrote it: it quotes the expression, never the data. */
 export class ExpressionError extends Error {
@@ -30,6 +31,8 @@ export interface Expression {
   readonly usesNow: boolean;
   /** Whether it calls random() or uuid(). */
   readonly usesRandom: boolean;
+  /** What its value is known to be before anything runs; "any" when that depends on data. */
+  readonly type: ResultType;
   /** Same scope, same result: plain JSON of its own. Throws ExpressionError and nothing else. */
   evaluate(scope: ExpressionScope): JsonValue;
 }
@@ -42,8 +45,9 @@ export type CompiledExpression =
 export function compileExpression(source: string): CompiledExpression {
   try {
     refuseUnreadable(source);
-    const program = compileProgram(understand(source));
-    return { ok: true, expression: new CelExpression(source, program) };
+    const checked = understand(source);
+    const program = compileProgram(checked);
+    return { ok: true, expression: new CelExpression(source, program, resultType(checked)) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { ok: false, message: boundedSentence(`The expression ${error.message}.`) };
@@ -61,10 +65,12 @@ function refuseUnreadable(source: string): void {
 
 class CelExpression implements Expression {
   readonly source: string;
+  readonly type: ResultType;
   readonly #program: Program;
 
-  constructor(source: string, program: Program) {
+  constructor(source: string, program: Program, type: ResultType) {
     this.source = source;
+    this.type = type;
     this.#program = program;
   }
 

@@ -18,6 +18,7 @@ import { checkEvent } from "./events.ts";
 import { INSTEAD_OF_ACTION_KEYS, checkKeys } from "./keys.ts";
 import { quoted, suggestion } from "./problems.ts";
 import { checkExpression, checkTemplate } from "./templates.ts";
+import type { Use } from "./uses.ts";
 
 /** `actions`, `entry`, `exit`: one action or a list of them. */
 export function checkActions(check: Check, value: JsonValue | undefined, pointer: string): void {
@@ -102,13 +103,13 @@ function checkMember(
     case "value":
       return value === null
         ? undefined
-        : checkTextOrExpression(check, value, pointer, LIMITS.refValueChars);
+        : checkTextOrExpression(check, value, pointer, LIMITS.refValueChars, "ref");
     case "input":
       return checkTemplate(check, value, pointer);
     case "id":
       if (type === "@xstate.raise") return checkId(check, value, pointer);
       return isExpression(value)
-        ? checkExpression(check, value, pointer)
+        ? checkExpression(check, value, pointer, "anywhere", "text")
         : checkId(check, value, pointer);
     default:
       return checkTextOrExpression(check, value, pointer, LIMITS.nameChars);
@@ -140,8 +141,9 @@ function checkTextOrExpression(
   value: JsonValue,
   pointer: string,
   most: number,
+  use: Use = "text",
 ): void {
-  if (isExpression(value)) checkExpression(check, value, pointer);
+  if (isExpression(value)) checkExpression(check, value, pointer, "anywhere", use);
   else checkText(check, value, pointer, most);
 }
 

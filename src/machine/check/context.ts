@@ -1,3 +1,4 @@
+import type { ResultType } from "../expression.ts";
 import type { Implementations } from "../implementations.ts";
 import type { Errors, Warnings } from "./problems.ts";
 import type { Tree } from "./tree.ts";
@@ -17,5 +18,5 @@ export interface Check {
 }
 
 export type ExpressionFacts =
-  | { ok: true; usesNow: boolean; usesRandom: boolean }
+  | { ok: true; usesNow: boolean; usesRandom: boolean; type: ResultType }
   | { ok: false; message: string };

@@ -45,7 +45,7 @@ function checkDeclared(check: Check, value: JsonValue, pointer: string): void {
 
 function checkDelayValue(check: Check, value: JsonValue, pointer: string): void {
   if (isExpression(value)) {
-    checkExpression(check, value, pointer);
+    checkExpression(check, value, pointer, "anywhere", "delay");
   } else if (!isDelayMs(value)) {
     check.errors.add(
       pointer,

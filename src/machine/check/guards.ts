@@ -12,7 +12,7 @@ import type { Place } from "./templates.ts";
 
 export function checkGuard(check: Check, guard: JsonValue, pointer: string, place: Place): void {
   if (isExpression(guard)) {
-    checkExpression(check, guard, pointer, place);
+    checkExpression(check, guard, pointer, place, "guard");
     return;
   }
   if (typeof guard === "string") {

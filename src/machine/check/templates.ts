@@ -5,6 +5,8 @@ import { compileExpression } from "../expression.ts";
 import { at } from "../template.ts";
 import type { Check, ExpressionFacts } from "./context.ts";
 import { quoted } from "./problems.ts";
+import { checkUse } from "./uses.ts";
+import type { Use } from "./uses.ts";
 
 /** Where an expression stands; in a guard of `always` there is neither clock nor chance. */
 export type Place = "anywhere" | "always_guard";
@@ -42,6 +44,7 @@ export function checkExpression(
   expression: JsonObject,
   pointer: string,
   place: Place = "anywhere",
+  use: Use = "value",
 ): void {
   const { errors } = check;
   for (const key of Object.keys(expression)) {
@@ -70,7 +73,10 @@ export function checkExpression(
   const facts = expressionFacts(check, source);
   if (!facts.ok) {
     errors.add(text, "invalid_expression", facts.message);
-  } else if (place === "always_guard" && (facts.usesNow || facts.usesRandom)) {
+    return;
+  }
+  checkUse(check, source, facts.type, use, text);
+  if (place === "always_guard" && (facts.usesNow || facts.usesRandom)) {
     errors.add(
       text,
       "clock_in_always",
@@ -88,6 +94,7 @@ function expressionFacts(check: Check, source: string): ExpressionFacts {
         ok: true,
         usesNow: compiled.expression.usesNow,
         usesRandom: compiled.expression.usesRandom,
+        type: compiled.expression.type,
       }
     : compiled;
   check.expressions.set(source, facts);

@@ -45,6 +45,27 @@ export function understand(source: string): ASTNode {
   }
 }
 
+export type ResultType = "any" | "null" | "boolean" | "number" | "string" | "list" | "object";
+
+/** By the checker's names; what is not here depends on data. A timestamp comes out as text, a duration as ms. */
+const RESULT_TYPES: Record<string, ResultType> = {
+  null: "null",
+  bool: "boolean",
+  int: "number",
+  uint: "number",
+  double: "number",
+  string: "string",
+  list: "list",
+  map: "object",
+  "google.protobuf.Timestamp": "string",
+  "google.protobuf.Duration": "number",
+};
+
+/** What a checked expression gives, as JSON. */
+export function resultType(root: ASTNode): ResultType {
+  return RESULT_TYPES[annotations(root).checkedType?.type ?? ""] ?? "any";
+}
+
 const NO_JSON: Record<string, string> = {
   optional: "gives an optional; end it with .orValue(…)",
   type: "gives a type, which JSON cannot hold; compare it with ==",
