@@ -6,7 +6,7 @@ export const ERRORS = {
   invalid_request: { status: 400, title: "The request does not fit its schema", retryable: false },
   unknown_field: {
     status: 400,
-    title: "The body has a field that is not known here",
+    title: "The request has a field that is not known here",
     retryable: false,
   },
   idempotency_key_missing: {

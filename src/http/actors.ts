@@ -98,7 +98,7 @@ export const actorRoutes = [
     summary: "An actor as it is, or as it was",
     scope: "read",
     params: actorPath,
-    query: z.object({
+    query: z.strictObject({
       at: integerText(1, Number.MAX_SAFE_INTEGER)
         .optional()
         .meta({ description: "A record's seq: the actor as it was after it." }),

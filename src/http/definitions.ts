@@ -81,7 +81,7 @@ export const definitionRoutes = [
     name: "listDefinitions",
     summary: "Definitions, newest first",
     scope: "read",
-    query: z.object({ limit, cursor }),
+    query: z.strictObject({ limit, cursor }),
     answers: { 200: { description: "A page.", schema: page(ref("DefinitionSummary")) } },
     refusals: ["cursor_invalid"],
     async handle({ context, env, principal, query }) {

@@ -29,7 +29,7 @@ export const inspectionRoutes = [
     scope: "read",
     params: actorPath,
     query: z
-      .object({
+      .strictObject({
         state: z.string().min(1).optional().meta({ description: "A state's path." }),
         tag: z.string().min(1).optional(),
         done: z.literal("true").optional(),

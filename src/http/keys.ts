@@ -83,7 +83,7 @@ export const keyRoutes = [
     name: "listKeys",
     summary: "Keys of the tenant, newest first, without their secrets",
     scope: "admin",
-    query: z.object({ limit, cursor }),
+    query: z.strictObject({ limit, cursor }),
     answers: { 200: { description: "A page.", schema: page(ref("Key")) } },
     refusals: ["cursor_invalid"],
     async handle({ context, env, principal, query }) {

@@ -25,7 +25,7 @@ export const logRoutes = [
     summary: "An actor's log, oldest first",
     scope: "read",
     params: actorPath,
-    query: z.object({ ...paging, kind: z.enum(RECORD_KINDS).optional() }),
+    query: z.strictObject({ ...paging, kind: z.enum(RECORD_KINDS).optional() }),
     answers: {
       200: {
         description: "A page of records.",
@@ -50,7 +50,7 @@ export const logRoutes = [
     summary: "The states an actor was in, and how long",
     scope: "read",
     params: actorPath,
-    query: z.object(paging),
+    query: z.strictObject(paging),
     answers: {
       200: {
         description: "A page of stays in states, oldest first.",

@@ -24,7 +24,7 @@ export function missing(routes: readonly Route[]): (c: AppContext) => Response {
     const allow = [...allowed].join(", ");
     const { failure } = new PerdureError(
       "method_not_allowed",
-      `${method} is not allowed here; ${allow} is.`,
+      `${method} is not allowed here; ${allow} ${allowed.size > 1 ? "are" : "is"}.`,
     );
     c.header("Allow", allow);
     return problem(c, failure);

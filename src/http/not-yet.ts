@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { PerdureError } from "../base/errors.ts";
 import type { Scope } from "../registry/rpc.ts";
 import { route } from "./route.ts";
@@ -70,6 +71,7 @@ export const laterRoutes: readonly Route[] = LATER.flatMap(([methods, path, sent
       name: `${method} ${path}`,
       summary: sentence,
       scope: scopeOf(method, path),
+      query: z.looseObject({}),
       answers: {},
       refusals: ["not_yet"],
       handle: () => Promise.reject(new PerdureError("not_yet", sentence)),

@@ -187,7 +187,12 @@ function refusalsOf(route: Route): JsonSchema {
   );
 }
 
-const SECURED: readonly ErrorCode[] = ["unauthorized", "forbidden", "not_configured"];
+const SECURED: readonly ErrorCode[] = [
+  "unauthorized",
+  "forbidden",
+  "not_configured",
+  "unknown_field",
+];
 const WITH_BODY: readonly ErrorCode[] = [
   "invalid_json",
   "invalid_request",

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import type * as z from "zod";
+import * as z from "zod";
 import { PerdureError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
@@ -114,7 +114,7 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
     });
   }
   const params = declared.params ? validate(declared.params, c.req.param(), "path") : null;
-  const query = declared.query ? validate(declared.query, c.req.query(), "query") : null;
+  const query = checkQuery(declared, c.req.query());
   const body = declared.body ? validate(declared.body, sent, "body") : null;
 
   const key = declared.keyed ? keyOf(declared, headers, body) : null;
@@ -130,6 +130,15 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
     prefer: parsePrefer(declared.prefer ? headers.get("Prefer") : null),
     requestHash: () => requestHash(c.req.method, canonicalPath(c.req.path), sent),
   });
+}
+
+const NO_QUERY = z.strictObject({});
+
+/** A route without parameters refuses them too; open ones may be asked with anything, as probes do. */
+function checkQuery(declared: Route, given: Record<string, string>): unknown {
+  if (declared.query) return validate(declared.query, given, "query");
+  if (declared.scope !== null) validate(NO_QUERY, given, "query");
+  return null;
 }
 
 function keyOf(declared: Route, headers: Headers, body: unknown): string | null {

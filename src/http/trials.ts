@@ -28,11 +28,14 @@ const scenario = z.strictObject({
   input: jsonValue.optional(),
   context: jsonObject.optional(),
   events: z.array(
-    z.union([
-      eventType,
-      z.strictObject({ type: eventType, payload: payload.optional() }),
-      z.strictObject({ advanceMs: z.int().min(0).max(LIMITS.delayMs) }),
-    ]),
+    z.union(
+      [
+        eventType,
+        z.strictObject({ type: eventType, payload: payload.optional() }),
+        z.strictObject({ advanceMs: z.int().min(0).max(LIMITS.delayMs) }),
+      ],
+      "must be an event type, {type, payload?} or {advanceMs}",
+    ),
   ),
   expectedStates: z.array(jsonValue).optional(),
   expectDone: z.boolean().optional(),
@@ -121,7 +124,7 @@ export const trialRoutes = [
     summary: "What a definition has that another has not, and the other way round",
     scope: "read",
     params: z.object({ id }),
-    query: z.object({ against: id }),
+    query: z.strictObject({ against: id }),
     answers: {
       200: {
         description: "The differences, seen from `against`.",

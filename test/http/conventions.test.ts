@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import * as z from "zod";
 import { LIMITS } from "../../src/base/limits.ts";
 import { createApp } from "../../src/http/app.ts";
 import { route } from "../../src/http/route.ts";
@@ -20,6 +21,9 @@ describe("what is not there", () => {
     const answer = await call("DELETE", "/v1/definitions");
     expectProblem(answer, 405, "method_not_allowed");
     expect(answer.headers.get("Allow")?.split(", ").toSorted()).toEqual(["GET", "HEAD", "PUT"]);
+    expect(answer.body.detail).toMatch(/; .+, .+ are\.$/);
+    const pause = await call("PUT", "/v1/actors/a/pause");
+    expect(pause.body.detail).toBe("PUT is not allowed here; POST is.");
     expectProblem(await call("POST", "/v1/health"), 405, "method_not_allowed");
     expectProblem(await call("GET", "/v1/actors/a/pause"), 405, "method_not_allowed");
     expectProblem(await call("OPTIONS", "/v1/actors/a"), 405, "method_not_allowed");
@@ -246,6 +250,7 @@ describe("a crash", () => {
         name: "crash",
         summary: "Crashes",
         scope: "read",
+        query: z.object({ token: z.string() }),
         answers: {},
         refusals: [],
         handle: () => Promise.reject(new Error("disk /var/secret is full")),
