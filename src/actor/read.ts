@@ -5,6 +5,7 @@ import { recordView } from "../lifecycle/record.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { readRows, stateRows } from "../storage/actor-log.ts";
 import type { RecordRow, StateRow } from "../storage/actor-log.ts";
+import { refuseUnreachable } from "./guards.ts";
 import { actorAt } from "./repeat.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import { recordOf } from "./resident.ts";
@@ -142,6 +143,8 @@ export async function wait(resident: Resident, query: WaitQuery): Promise<Reply>
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(query.id);
+  const unreachable = refuseUnreachable(actor, query.until);
+  if (unreachable) return unreachable;
   if (resident.waiters.full) {
     const detail = `${LIMITS.waitersPerActor} callers wait on this actor already (limit waitersPerActor).`;
     return refuse("rate_limited", detail);

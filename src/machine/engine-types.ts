@@ -6,6 +6,7 @@ export interface StateNode {
   type: "atomic" | "compound" | "parallel" | "final" | "history";
   parent?: StateNode;
   states: Record<string, StateNode>;
+  tags: string[];
   history?: "shallow" | "deep" | boolean;
   config: { after?: Record<string, unknown> };
   transitions: Map<string, { target?: StateNode[]; actions: unknown[] }[]>;

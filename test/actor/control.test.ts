@@ -222,6 +222,17 @@ describe("wait", () => {
     });
   });
 
+  test("refuses at once what the definition does not have, and names what it has", async () => {
+    const id = await spawned(machine);
+    const state = await wait(id, "state=B1&timeoutMs=50000");
+    expectProblem(state, 400, "invalid_request");
+    expect(state.body.detail).toContain("It has 'a', 'b'");
+    expect(state.body.errors[0].pointer).toBe("/state");
+    const tag = await wait(id, "tag=opem&timeoutMs=50000");
+    expectProblem(tag, 400, "invalid_request");
+    expect(tag.body.detail).toContain("Did you mean 'open'?");
+  });
+
   test("is told by the commit that fulfils it", async () => {
     const id = await spawned(machine);
     const waiting = [
