@@ -3,7 +3,7 @@ import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { withAllowance } from "../machine/evaluation.ts";
-import type { StateValue } from "../machine/types.ts";
+import type { NotHandled, StateValue } from "../machine/types.ts";
 import { activePaths } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
 import { advance } from "./advance.ts";
@@ -29,6 +29,10 @@ export interface Scenario {
 export interface ScenarioStep {
   event: JsonValue;
   stateValue: StateValue;
+  /** Whether the machine had a handler for the event; null for time that passes. */
+  handled: boolean | null;
+  /** Why it was not handled. */
+  reason?: NotHandled;
   expected?: StateValue;
   ok: boolean;
 }
@@ -73,6 +77,7 @@ function runScenario(machine: CompiledMachine, scenario: Scenario): ScenarioResu
     steps.push({
       event: event as JsonValue,
       stateValue: play.stateValue,
+      ...play.lastHandled,
       ...(expected === null ? {} : { expected }),
       ok,
     });
@@ -91,6 +96,7 @@ class Play {
   readonly #machine: CompiledMachine;
   #actor: Actor | null = null;
   #now = Date.UTC(2000, 0, 1);
+  #lastHandled: Pick<ScenarioStep, "handled" | "reason"> = { handled: null };
 
   constructor(machine: CompiledMachine) {
     this.#machine = machine;
@@ -102,6 +108,11 @@ class Play {
 
   get stateValue(): StateValue {
     return this.#present.envelope.machine.value;
+  }
+
+  /** How the machine took what was given to it last. */
+  get lastHandled(): Pick<ScenarioStep, "handled" | "reason"> {
+    return this.#lastHandled;
   }
 
   get #present(): Actor {
@@ -125,6 +136,7 @@ class Play {
 
   take(event: ScenarioEvent): string | null {
     if (typeof event === "object" && "advanceMs" in event) {
+      this.#lastHandled = { handled: null };
       const until = this.#now + event.advanceMs;
       const error = this.#fireDue(until);
       this.#now = until;
@@ -137,6 +149,8 @@ class Play {
     const outcome = advance(this.#present, { kind: "event", type, payload }, this.#now, NO_ORIGIN);
     if (!outcome.ok) return outcome.fault.message;
     this.#actor = outcome.actor;
+    const { handled, reason } = outcome.record;
+    this.#lastHandled = { handled, ...(reason === null ? {} : { reason }) };
     return this.#fireDue();
   }
 

@@ -4,7 +4,7 @@ import { pathId } from "./path.ts";
 import { eachItem } from "./pages.ts";
 import type { Page } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
-import type { SendableEvent, StateValue } from "./actor-types.ts";
+import type { NotHandled, SendableEvent, StateValue } from "./actor-types.ts";
 
 export interface DefinitionSummary {
   id: string;
@@ -60,6 +60,10 @@ export interface Scenario {
 export interface ScenarioStep {
   event: string | SendableEvent | { advanceMs: number };
   stateValue: StateValue;
+  /** Whether the machine had a handler for the event; null for time that passes. */
+  handled: boolean | null;
+  /** Why the event was not handled. */
+  reason?: NotHandled;
   expected?: StateValue;
   ok: boolean;
 }

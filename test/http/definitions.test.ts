@@ -218,6 +218,21 @@ describe("a scenario", () => {
     expect((await call("DELETE", `/v1/definitions/${definitionId}`)).status).toBe(204);
   });
 
+  it("says of each event whether it was handled, so that a typo is seen", async () => {
+    const events = ["OPNE", "OPEN", { advanceMs: 1 }];
+    const body = {
+      definition: doorMachine(fresh("door")),
+      scenarios: [{ name: "a typo", events }],
+    };
+    const { results } = (await call("POST", "/v1/definitions/scenario", { body })).body;
+    expect(results[0].steps).toMatchObject([
+      { event: "OPNE", stateValue: "closed", handled: false, reason: "no_transition" },
+      { event: "OPEN", stateValue: "open", handled: true },
+      { event: { advanceMs: 1 }, stateValue: "open", handled: null },
+    ]);
+    expect(results[0].steps[1]).not.toHaveProperty("reason");
+  });
+
   it("needs exactly one machine, a valid one, and bounded scenarios", async () => {
     const path = "/v1/definitions/scenario";
     const definition = doorMachine("door");

@@ -168,6 +168,11 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
       object({
         event: anything,
         stateValue: ref("StateValue"),
+        handled: {
+          ...orNull(flag),
+          description: "Whether there was a handler; null for time that passes.",
+        },
+        "reason?": notHandled,
         "expected?": ref("StateValue"),
         ok: flag,
       }),
