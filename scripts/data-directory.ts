@@ -46,10 +46,18 @@ interface Store {
 /** How long a start waits for a process that is just leaving the directory. */
 const LEAVING_MS = 3_000;
 
-export async function holdDataDirectory(given: string): Promise<DataDirectory> {
+const TO_A_SERVER =
+  "One data directory serves one process: " +
+  "stop that one, or give this one another directory with --persist-to.";
+
+/** When another process holds it, the refusal ends with `advice`. */
+export async function holdDataDirectory(
+  given: string,
+  advice = TO_A_SERVER,
+): Promise<DataDirectory> {
   const path = resolve(given);
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const lock = takeLock(path, given);
+  const lock = takeLock(path, given, advice);
   const held: DataDirectory = {
     path,
     objects: join(path, "objects"),
@@ -63,7 +71,7 @@ export async function holdDataDirectory(given: string): Promise<DataDirectory> {
   return held;
 }
 
-function takeLock(path: string, given: string): DatabaseSync {
+function takeLock(path: string, given: string, advice: string): DatabaseSync {
   const lock = new DatabaseSync(join(path, "lock"), { timeout: LEAVING_MS });
   try {
     lock.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
@@ -72,10 +80,7 @@ function takeLock(path: string, given: string): DatabaseSync {
     lock.close();
     if (!(error instanceof Error) || !error.message.includes("locked")) throw error;
     const pid = readIfThere(join(path, "holder")).trim();
-    throw new Refusal(
-      `${given} is in use by process ${pid || "unknown"}. One data directory serves one process: ` +
-        "stop that one, or give this one another directory with --persist-to.",
-    );
+    throw new Refusal(`${given} is in use by process ${pid || "unknown"}. ${advice}`);
   }
 }
 

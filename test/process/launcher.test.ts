@@ -264,7 +264,8 @@ describe("what it keeps", () => {
     await spawnDoor(first.url, "front");
     const copy = join(folder, "backup");
     const refused = runScript("backup.ts", "--to", copy, "--persist-to", data);
-    expect(refused.stderr).toContain(`in use by process ${first.pid}`);
+    expect(refused.stderr).toContain(`in use by process ${first.pid}. Stop the server first`);
+    expect(refused.stderr).not.toContain("another directory");
     // Killed, so that there is a write-ahead log to copy.
     await first.kill();
     expect(runScript("backup.ts", "--to", copy, "--persist-to", data).status).toBe(0);
@@ -275,6 +276,26 @@ describe("what it keeps", () => {
     expect(onto(elsewhere).status).toBe(0);
     const second = await start({ persistTo: elsewhere });
     expect((await call(second.url, "GET", "/v1/actors/front")).body["stateValue"]).toBe("closed");
+  });
+});
+
+describe.each(["backup", "restore"])("npm run %s", (name) => {
+  it("shows its options when asked", () => {
+    const run = runScript(`${name}.ts`, "--help");
+    expect([run.status, run.stderr]).toEqual([0, ""]);
+    expect(run.stdout).toContain(`Usage: npm run ${name} -- --`);
+  });
+
+  it.each([
+    ["unknown", ["--prot", "1"], "'--prot'"],
+    ["missing", [], "Say where"],
+    ["without its value", ["--persist-to"], "'--persist-to"],
+  ])("refuses an option that is %s with a sentence and the usage", (_, args, said) => {
+    const run = runScript(`${name}.ts`, ...args);
+    expect(run.status).toBe(1);
+    expect(run.stderr).toContain(said);
+    expect(run.stderr).toContain(`Usage: npm run ${name} -- --`);
+    expect(run.stderr).not.toContain("    at ");
   });
 });
 
