@@ -9,7 +9,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** The folder of a run and the one server in it. Nothing is left of either, however the run ends. */
 export class Lab {
   readonly directory: string;
-  #running: Running | null = null;
+  #end: (() => Promise<void>) | null = null;
   #served = 0;
   #stopped = false;
 
@@ -22,7 +22,7 @@ export class Lab {
     // Without its server, what is under way fails and so comes to its end.
     const stop = () => {
       lab.#stopped = true;
-      void lab.#running?.end();
+      void lab.#end?.();
     };
     for (const signal of SIGNALS) process.on(signal, stop);
     try {
@@ -40,13 +40,15 @@ export class Lab {
     this.#served += 1;
     const directory = join(this.directory, String(this.#served));
     const running = await target.start(directory);
-    this.#running = running;
+    let ended: Promise<void> | null = null;
+    const end = () => (ended ??= running.end());
+    this.#end = end;
     try {
       if (this.#stopped) throw new Refusal("Stopped.");
       return await work(running);
     } finally {
-      this.#running = null;
-      await running.end();
+      this.#end = null;
+      await end();
       await rm(directory, { recursive: true, force: true });
     }
   }

@@ -1,0 +1,113 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo, Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { bareObject } from "../../bench/bare/target.ts";
+import { Connection, wireRequest } from "../../bench/connection.ts";
+import { events, mixed } from "../../bench/measure.ts";
+import { median, quantile } from "../../bench/statistics.ts";
+import { ROOT } from "../house/sources.ts";
+
+const LOAD = { clients: 2, limitMs: Number.POSITIVE_INFINITY };
+
+describe("the benchmark", () => {
+  it("measures both servers, prints every table and leaves nothing behind", () => {
+    const temporary = mkdtempSync(join(tmpdir(), "perdure-bench-test-"));
+    try {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [join(ROOT, "bench/run.ts"), "--quick", "--instances", "6", "--clients", "2"],
+        { encoding: "utf8", env: { ...process.env, TMPDIR: temporary } },
+      );
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      for (const mode of ["Mixed", "Phased", "Creates", "Ceiling"]) {
+        const row = String.raw`\d+ +\(\d+–\d+\) +[\d.]+ +\([\d.]+–[\d.]+\) +[\d.]+ +[\d.]+`;
+        expect(stdout).toMatch(new RegExp(`^${mode}:.*\n.*\n +2 +Perdure +${row}`, "m"));
+      }
+      expect(readdirSync(temporary)).toEqual([]);
+    } finally {
+      rmSync(temporary, { recursive: true });
+    }
+  });
+
+  it("refuses options that it does not know", () => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(ROOT, "bench/run.ts"), "--clients", "1,none"],
+      { encoding: "utf8" },
+    );
+    expect(status).toBe(1);
+    expect(stderr).toContain("--clients none is not a whole number from 1 to 1000");
+  });
+});
+
+describe("its client", () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close());
+
+  /** Gives each request, in the order in which they come, one of `answers` as a text on the wire. */
+  function serve(answer: (request: number) => string[]): Promise<string> {
+    let requests = 0;
+    const created = createServer((socket) => {
+      socket.on("data", () => {
+        void (async () => {
+          for (const part of answer(requests++)) {
+            socket.write(part);
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          }
+        })();
+      });
+    });
+    server = created;
+    return new Promise((resolve) => {
+      created.listen(0, "127.0.0.1", () => {
+        resolve(`http://127.0.0.1:${(created.address() as AddressInfo).port}`);
+      });
+    });
+  }
+
+  const wire = (status: number, body: string) =>
+    `HTTP/1.1 ${status} Any\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+  it("puts an answer together that comes in pieces", async () => {
+    const [head = "", body = ""] = wire(201, '{"name":"Zoë"}').split("ë");
+    const url = await serve(() => [`${head.slice(0, 9)}`, head.slice(9), `ë${body}`]);
+    const connection = await Connection.open(url);
+    const answer = await connection.request(wireRequest("GET", "/", {}));
+    connection.close();
+    expect(answer).toEqual({ status: 201, body: '{"name":"Zoë"}' });
+  });
+
+  it("ends the run at the first wrong answer", async () => {
+    const url = await serve((request) => [
+      wire(request === 0 ? 201 : 200, `{"id":"one","seq":${request === 2 ? 7 : request + 1}}`),
+    ]);
+    const running = { url, pid: process.pid, end: async () => {} };
+    await expect(mixed(bareObject, running, { ...LOAD, clients: 1 }, ["one"])).rejects.toThrow(
+      'Wrong answer: 200 {"id":"one","seq":7}\nThis was to come: 200 {"id":"one","seq":3}',
+    );
+  });
+
+  it("ends the run when a connection is lost", async () => {
+    const url = await serve(() => []);
+    server?.on("connection", (socket) => socket.on("data", () => socket.destroy()));
+    const running = { url, pid: process.pid, end: async () => {} };
+    await expect(events(bareObject, running, LOAD, ["one", "two"])).rejects.toThrow(
+      /^No answer after \d+ ms: the server closed the connection$/,
+    );
+  });
+});
+
+describe("its statistics", () => {
+  it("take the middle, and the nearest value that a share lies below", () => {
+    expect(median([3, 1, 2])).toBe(2);
+    expect(median([4, 1, 2, 3])).toBe(2.5);
+    const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+    expect(quantile(hundred, 0.5)).toBe(50);
+    expect(quantile(hundred, 0.99)).toBe(99);
+    expect(quantile([7], 0.99)).toBe(7);
+  });
+});
