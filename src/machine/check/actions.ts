@@ -17,7 +17,7 @@ import { checkDelay } from "./delays.ts";
 import { checkEvent } from "./events.ts";
 import { INSTEAD_OF_ACTION_KEYS, checkKeys } from "./keys.ts";
 import { quoted, suggestion } from "./problems.ts";
-import { checkExpression, checkTemplate } from "./templates.ts";
+import { checkExpression, checkTemplate, warnOfLiteral } from "./templates.ts";
 import type { Use } from "./uses.ts";
 
 /** `actions`, `entry`, `exit`: one action or a list of them. */
@@ -144,7 +144,10 @@ function checkTextOrExpression(
   use: Use = "text",
 ): void {
   if (isExpression(value)) checkExpression(check, value, pointer, "anywhere", use);
-  else checkText(check, value, pointer, most);
+  else {
+    checkText(check, value, pointer, most);
+    warnOfLiteral(check, value, pointer);
+  }
 }
 
 function checkText(check: Check, value: JsonValue, pointer: string, most: number): void {

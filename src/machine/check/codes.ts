@@ -73,6 +73,8 @@ export const WARNING_CODES = [
   "never_done",
   "never_taken",
   "output_ignored",
+  "near_expression_key",
+  "text_like_expression",
   "wildcard_takes_timers",
   "max_iterations_ignored",
   "invoke_without_id",

@@ -5,6 +5,7 @@ import type { BuiltInGuard } from "../dialect.ts";
 import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { INSTEAD_OF_GUARD_KEYS, checkKeys } from "./keys.ts";
+import { meantAsExpression } from "./lookalikes.ts";
 import { quoted, suggestion } from "./problems.ts";
 import { resolveId } from "./targets.ts";
 import { checkExpression, checkTemplate } from "./templates.ts";
@@ -21,11 +22,10 @@ export function checkGuard(check: Check, guard: JsonValue, pointer: string, plac
   }
   const type = isJsonObject(guard) ? own(guard, "type") : undefined;
   if (!isJsonObject(guard) || typeof type !== "string") {
-    check.errors.add(
-      pointer,
-      "invalid_guard",
-      'A guard is an expression, {"@expr": "context.amount > 1000"}, a name, or {"type", "params"}.',
-    );
+    check.errors.add(pointer, "invalid_guard", () => {
+      const meant = isJsonObject(guard) ? meantAsExpression(guard) : "";
+      return `A guard is an expression, {"@expr": "context.amount > 1000"}, a name, or {"type", "params"}.${meant}`;
+    });
     return;
   }
   checkKeys(guard, pointer, ["type", "params"], "A guard", INSTEAD_OF_GUARD_KEYS, check.errors);

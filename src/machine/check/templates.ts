@@ -4,6 +4,7 @@ import { isExpression, own } from "../dialect.ts";
 import { compileExpression } from "../expression.ts";
 import { at } from "../template.ts";
 import type { Check, ExpressionFacts } from "./context.ts";
+import { warnOfNearKey, warnOfText } from "./lookalikes.ts";
 import { quoted } from "./problems.ts";
 import { checkUse } from "./uses.ts";
 import type { Use } from "./uses.ts";
@@ -33,10 +34,16 @@ export function checkTemplate(
       );
       return;
     }
+    warnOfNearKey(check, value, pointer);
     for (const [key, member] of Object.entries(value)) {
       checkTemplate(check, member, at(pointer, key), place);
     }
-  }
+  } else warnOfLiteral(check, value, pointer);
+}
+
+/** A text that would be an expression if only it were marked as one. */
+export function warnOfLiteral(check: Check, value: JsonValue, pointer: string): void {
+  warnOfText(check, value, pointer, (source) => expressionFacts(check, source).ok);
 }
 
 export function checkExpression(
