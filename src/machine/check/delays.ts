@@ -4,7 +4,9 @@ import { LIMITS } from "../../base/limits.ts";
 import { isDelayMs, isDelayName, isExpression, own, parseDelayKey } from "../dialect.ts";
 import { at } from "../template.ts";
 import type { Check } from "./context.ts";
+import { meantAsExpression } from "./lookalikes.ts";
 import { quoted, suggestion } from "./problems.ts";
+import { isCelDuration, spanOf } from "./spans.ts";
 import { checkExpression } from "./templates.ts";
 
 const WHOLE_MS = `a whole number of ms from 0 to ${LIMITS.delayMs}`;
@@ -50,9 +52,19 @@ function checkDelayValue(check: Check, value: JsonValue, pointer: string): void 
     check.errors.add(
       pointer,
       "invalid_delay",
-      `A delay is ${WHOLE_MS}, or an expression that gives one.`,
+      () => `A delay is ${WHOLE_MS}, or an expression that gives one.${remedy(value)}`,
     );
   }
+}
+
+/** What to write for a text that says how long. */
+function remedy(value: JsonValue): string {
+  if (isJsonObject(value)) return meantAsExpression(value);
+  const ms = typeof value === "string" ? spanOf(value) : null;
+  if (typeof value !== "string" || ms === null) return "";
+  if (!isCelDuration(value)) return ` Write ${ms}.`;
+  const source = `duration(${JSON.stringify(value)})`;
+  return ` Write ${ms}, or {"@expr": ${JSON.stringify(source)}}.`;
 }
 
 /** The `delay` of an action: ms, an expression or a name. */
@@ -65,7 +77,7 @@ export function checkDelay(check: Check, value: JsonValue, pointer: string): voi
 export function checkDelayKey(check: Check, key: string, pointer: string): void {
   const delay = parseDelayKey(key);
   if (delay.kind === "name") {
-    checkDelayName(check, delay.name, pointer);
+    checkDelayName(check, delay.name, pointer, (ms) => `"${ms}"`);
   } else if (delay.kind === "bad" || !isDelayMs(delay.ms)) {
     check.errors.add(
       pointer,
@@ -76,12 +88,20 @@ export function checkDelayKey(check: Check, key: string, pointer: string): void 
   }
 }
 
-function checkDelayName(check: Check, name: string, pointer: string): void {
+function checkDelayName(
+  check: Check,
+  name: string,
+  pointer: string,
+  inDigits: (ms: number) => string = String,
+): void {
   if (check.delays.has(name) || Object.hasOwn(check.implementations.delays, name)) return;
   const code = /^\s*[-+\d.]/.test(name) ? "invalid_delay" : "unknown_delay";
   check.errors.add(pointer, code, () => {
     const near = suggestion(name, [...check.delays, ...Object.keys(check.implementations.delays)]);
-    const how = `"delays": {${JSON.stringify(name.slice(0, 80))}: 60000}`;
-    return `No delay is named ${quoted(name)}.${near} Write ms in digits, or declare it at the root: ${how}.`;
+    const ms = spanOf(name);
+    const digits = ms === null ? "ms in digits" : `the ms, ${inDigits(ms)}`;
+    const how = `"delays": {${JSON.stringify(name.slice(0, 80))}: ${ms ?? 60_000}}`;
+    if (!isDelayName(name)) return `A delay in a string is a name. Write ${digits}.`;
+    return `No delay is named ${quoted(name)}.${near} Write ${digits}, or declare it at the root: ${how}.`;
   });
 }
