@@ -19,7 +19,7 @@ export interface SpawnOptions extends KeyedOptions {
 }
 
 export interface ActorsApi {
-  /** Spawns an actor of a definition, or of a family's newest one. */
+  /** Spawns an actor of a definition, or of a family: then of its newest root. */
   spawn<Context = JsonObject>(
     definitionId: string,
     options?: SpawnOptions,
