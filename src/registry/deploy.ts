@@ -66,7 +66,11 @@ export async function deploy(
   if (collisions.length > 0) return invalid(collisions);
 
   const db = open();
-  const warnings = [...report.warnings, ...(incoming.parentId === null ? [] : [LINEAGE_ONLY])];
+  const warnings = [
+    ...report.warnings,
+    ...(incoming.id === family ? [ID_IS_FAMILY] : []),
+    ...(incoming.parentId === null ? [] : [LINEAGE_ONLY]),
+  ];
   db.transaction(() => {
     putBody(db, incoming.hash, json);
     putDefinition(db, {
@@ -88,7 +92,14 @@ const LINEAGE_ONLY: Problem = {
   pointer: "/parentId",
   code: "lineage_only",
   message:
-    "parentId records where this definition comes from; without historyPath no actor of the parent moves to it.",
+    "parentId records where this definition comes from; no actor of the parent moves to it. Moving actors comes in a later version.",
+};
+
+const ID_IS_FAMILY: Problem = {
+  pointer: "/id",
+  code: "id_is_family",
+  message:
+    "The id is the family's name too: a spawn by it gets this definition, also when the family has a newer root. Give each version an id of its own, such as the family with a version behind it.",
 };
 
 function deployed(row: DefinitionRow, status: number, more: JsonObject): RegistryReply {

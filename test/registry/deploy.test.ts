@@ -135,6 +135,18 @@ describe("a deploy", () => {
   });
 });
 
+describe("a deploy under the name of its family", () => {
+  it("warns that the newest root is then out of reach", async () => {
+    const { warnings } = bodyOf(await deploy("door", door()));
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ pointer: "/id", code: "id_is_family" }),
+    );
+    const other = bodyOf(await deploy("door-v2", door()));
+    expect(JSON.stringify(other.warnings)).not.toContain("id_is_family");
+    expect(await registry.acquire("door")).toMatchObject({ ok: true, definition: { id: "door" } });
+  });
+});
+
 describe("a deploy with a parent", () => {
   it("records where it comes from and warns that nobody moves", async () => {
     await deploy("door-v1", door());
