@@ -28,7 +28,10 @@ function refs<Value extends z.ZodType<string | null>>(value: Value) {
 }
 
 const spawnBody = z.strictObject({
-  definitionId: id.meta({ description: "A definition, or a family: then its newest root." }),
+  definitionId: id.meta({
+    description:
+      "A definition, or a family: then its newest root, the last one deployed without a parent.",
+  }),
   id: actorId.optional(),
   input: jsonValue.optional(),
   context: jsonObject.optional(),

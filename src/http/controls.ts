@@ -8,6 +8,9 @@ import { shortText } from "./schemas/inputs.ts";
 
 const tag = "Control";
 
+const ONLY_DEVELOPMENT =
+  "Clocks can be moved only on development servers, such as `npm start` runs; elsewhere this is a 404.";
+
 const controlBody = z.strictObject({
   reason: shortText.optional(),
   activityId: shortText
@@ -70,7 +73,8 @@ export const controlRoutes = [
     name: "advanceClock",
     summary: "Move an actor's clock and fire what becomes due (development)",
     scope: "write",
-    exists: (env) => env.PERDURE_TEST_CLOCK === "1",
+    exists: { here: (env) => env.PERDURE_TEST_CLOCK === "1", elsewhere: ONLY_DEVELOPMENT },
+    description: ONLY_DEVELOPMENT,
     params: actorPath,
     body: z.strictObject({ ms: z.int().min(0).max(LIMITS.delayMs) }),
     answers: { 200: { description: "The actor.", schema: ref("Actor"), headers: ["ETag"] } },

@@ -23,18 +23,28 @@ const RULE_MEMBERS = [
   "confirmToken",
 ] as const;
 
+/** Part of moving actors from one definition to another. */
+function later<Member extends z.ZodType>(member: Member) {
+  return member.optional().meta({
+    description: "Moving actors comes in a later version; until then this is a 501 `not_yet`.",
+  });
+}
+
 const deployBody = z.strictObject({
   id,
   definition: jsonObject,
-  parentId: id.nullable().optional(),
-  historyPath: z.array(z.string()).optional(),
-  match: z.enum(["prefix", "subsequence", "exact", "all"]).optional(),
-  since: z.enum(["birth", "entry"]).optional(),
-  stateMapping: jsonObject.optional(),
-  contextMapping: jsonObject.optional(),
-  onUnmappable: z.enum(["stay", "strand"]).optional(),
-  percent: z.number().min(0).max(100).optional(),
-  confirmToken: z.string().optional(),
+  parentId: id
+    .nullable()
+    .optional()
+    .meta({ description: "The definition that this one follows from. No actor moves." }),
+  historyPath: later(z.array(z.string())),
+  match: later(z.enum(["prefix", "subsequence", "exact", "all"])),
+  since: later(z.enum(["birth", "entry"])),
+  stateMapping: later(jsonObject),
+  contextMapping: later(jsonObject),
+  onUnmappable: later(z.enum(["stay", "strand"])),
+  percent: later(z.number().min(0).max(100)),
+  confirmToken: later(z.string()),
 });
 
 export const definitionRoutes = [
@@ -135,13 +145,13 @@ export const definitionRoutes = [
 function refuseRules(body: z.infer<typeof deployBody>): void {
   const given = RULE_MEMBERS.filter((member) => body[member] !== undefined);
   if (given.length === 0) return;
-  if ((body.parentId ?? null) === null) {
-    throw new PerdureError("invalid_request", `${given.join(", ")} need a parentId to move from.`, {
+  if (body.historyPath !== undefined && (body.parentId ?? null) === null) {
+    throw new PerdureError("invalid_request", "historyPath needs a parentId to move from.", {
       errors: [{ pointer: "/parentId", code: "required", message: "is required" }],
     });
   }
   throw new PerdureError(
     "not_yet",
-    `Migrations are not built yet, and ${given.join(", ")} would be part of one. With parentId alone the definition is deployed and its descent recorded; nobody moves.`,
+    `Moving actors comes in a later version, and ${given.join(", ")} would be part of it. With parentId alone the definition is deployed and its descent recorded; nobody moves.`,
   );
 }

@@ -12,13 +12,18 @@ export function missing(routes: readonly Route[]): (c: AppContext) => Response {
   return (c) => {
     const { method, path } = c.req;
     const allowed = new Set<string>();
+    let elsewhere = "";
     for (const { pattern, route } of places) {
-      if (!pattern.test(path) || (route.exists && !route.exists(c.env))) continue;
+      if (!pattern.test(path)) continue;
+      if (route.exists && !route.exists.here(c.env)) {
+        elsewhere = ` ${route.exists.elsewhere}`;
+        continue;
+      }
       allowed.add(route.method.toUpperCase());
       if (route.method === "get") allowed.add("HEAD");
     }
     if (allowed.size === 0) {
-      const detail = `There is nothing at ${path.slice(0, 200)}; GET /openapi.json lists what there is.`;
+      const detail = `There is nothing at ${path.slice(0, 200)}; GET /openapi.json lists what there is.${elsewhere}`;
       return problem(c, { code: "not_found", detail });
     }
     const allow = [...allowed].join(", ");

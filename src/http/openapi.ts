@@ -78,12 +78,14 @@ function header(name: string, description: string, schema: JsonSchema): JsonSche
 
 function operation(route: Route): JsonSchema {
   const { tag, name, summary, scope, body } = route;
+  const needs = scope === null ? [] : [`Needs the scope \`${scope}\`.`];
+  const description = [...(route.description ? [route.description] : []), ...needs].join(" ");
   const secured = scope === null ? [] : [{ bearer: [] }, { apiKey: [] }];
   return {
     operationId: name,
     tags: [tag],
     summary,
-    ...(scope === null ? {} : { description: `Needs the scope \`${scope}\`.` }),
+    ...(description === "" ? {} : { description }),
     security: secured,
     parameters: parametersOf(route),
     ...(body ? { requestBody: requestBody(route, body) } : {}),
@@ -175,7 +177,7 @@ function refusalsOf(route: Route): JsonSchema {
     [...byStatus].map(([status, of]) => [
       status,
       {
-        description: of.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(" "),
+        description: of.map((code) => describe(code, route)).join(" "),
         headers: headersOf(
           of.some((code) => ERRORS[code].retryable && status !== 500)
             ? ["X-Request-Id", "Retry-After"]
@@ -185,6 +187,11 @@ function refusalsOf(route: Route): JsonSchema {
       },
     ]),
   );
+}
+
+function describe(code: ErrorCode, route: Route): string {
+  const elsewhere = code === "not_found" && route.exists ? ` ${route.exists.elsewhere}` : "";
+  return `\`${code}\`: ${ERRORS[code].title}.${elsewhere}`;
 }
 
 const SECURED: readonly ErrorCode[] = [

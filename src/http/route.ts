@@ -33,10 +33,12 @@ export interface Declaration<Params, Query, Body> {
   /** Also the operation's id, in camel case. */
   name: string;
   summary: string;
+  /** More than the summary, for the document. */
+  description?: string;
   /** What a key must be allowed to do; null opens the route to everyone. */
   scope: Scope | null;
-  /** Where this route exists; everywhere when left out. */
-  exists?: (env: Env) => boolean;
+  /** Where this route exists, and what its 404 says elsewhere; it is everywhere when left out. */
+  exists?: { here: (env: Env) => boolean; elsewhere: string };
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
@@ -98,7 +100,7 @@ export function mount(app: Hono<AppEnv>, declared: Route): void {
 async function serve(declared: Route, c: AppContext): Promise<Response> {
   const { env } = c;
   const { headers } = c.req.raw;
-  if (declared.exists && !declared.exists(env)) return c.notFound();
+  if (declared.exists && !declared.exists.here(env)) return c.notFound();
 
   let principal = NOBODY;
   if (declared.scope !== null) {

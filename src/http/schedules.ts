@@ -15,7 +15,9 @@ const scheduleBody = z
     payload: payload.optional(),
     by: by.optional(),
     delayMs: z.int().min(0).max(LIMITS.delayMs).optional(),
-    at: instantText.optional(),
+    at: instantText
+      .optional()
+      .meta({ description: "Instead of delayMs. One that has passed is due at once." }),
   })
   .refine(
     ({ delayMs, at }) => (delayMs === undefined) !== (at === undefined),

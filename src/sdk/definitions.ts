@@ -15,6 +15,7 @@ export interface DefinitionSummary {
   parentId: string | null;
   /** ISO 8601. */
   deployedAt: string;
+  /** Since when it counts; in this version always `deployedAt`. */
   inForceAt: string;
 }
 

@@ -181,6 +181,7 @@ describe("production", () => {
       body: { ms: 1 },
     });
     expectProblem(answer, 404, "not_found");
+    expect(answer.body.detail).toContain("only on development servers");
     expectProblem(
       await call("POST", "/v1/actors/a/clock/advance", { ...options, apiKey: null }),
       404,

@@ -76,6 +76,7 @@ describe("a deploy over HTTP", () => {
     const answer = await call("PUT", "/v1/definitions", { body: v2 });
     expect(answer).toMatchObject({ status: 201, body: { parentId: v1.id, rule: null } });
     expect(answer.body.warnings.at(-1).code).toBe("lineage_only");
+    expect(answer.body.warnings.at(-1).message).not.toContain("historyPath");
     expect((await call("GET", path)).body.definitionId).toBe(v1.id);
     const byFamily = await call("POST", "/v1/actors", { body: { definitionId: family } });
     expect(byFamily.body).toMatchObject({ definitionId: v1.id, requestedAs: family });
@@ -92,7 +93,7 @@ describe("a deploy over HTTP", () => {
     expectProblem(await call("GET", `/v1/definitions/${family}`), 404, "definition_not_found");
   });
 
-  it("with a history path is not built yet, and without a parent never makes sense", async () => {
+  it("with a history path is not built yet, and without a parent it never makes sense", async () => {
     const parentId = await deployDoor();
     const family = fresh("door");
     const body = { id: family, definition: doorMachine(family) };
@@ -112,7 +113,12 @@ describe("a deploy over HTTP", () => {
         501,
         "not_yet",
       );
-      expectProblem(await call("PUT", "/v1/definitions", { body: rule }), 400, "invalid_request");
+      const orphan = await call("PUT", "/v1/definitions", { body: rule });
+      if (!("historyPath" in more)) expectProblem(orphan, 501, "not_yet");
+      else {
+        expectProblem(orphan, 400, "invalid_request");
+        expect(orphan.body.detail).toBe("historyPath needs a parentId to move from.");
+      }
     }
     expectProblem(
       await call("PUT", "/v1/definitions", { body: { ...body, match: "most" } }),

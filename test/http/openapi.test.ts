@@ -92,6 +92,30 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("says what is for development servers only, and which members come later", () => {
+    const clock = apiDocument.paths["/v1/actors/{id}/clock/advance"]?.["post"];
+    const { description, responses } = clock as unknown as Operation & { description: string };
+    expect(description).toContain("only on development servers");
+    expect(responses["404"]?.description).toContain("only on development servers");
+    const deploy = apiDocument.paths["/v1/definitions"]?.["put"] as unknown as Operation;
+    const schema = deploy.requestBody?.content["application/json"]?.schema as {
+      properties: Record<string, { description?: string }>;
+    };
+    const later = Object.entries(schema.properties).filter(([, member]) =>
+      member.description?.includes("501"),
+    );
+    expect(later.map(([name]) => name)).toEqual([
+      "historyPath",
+      "match",
+      "since",
+      "stateMapping",
+      "contextMapping",
+      "onUnmappable",
+      "percent",
+      "confirmToken",
+    ]);
+  });
+
   it("publishes the schemas by which requests are validated", () => {
     const deploy = apiDocument.paths["/v1/definitions"]?.["put"] as unknown as Operation;
     const schema = deploy.requestBody?.content["application/json"]?.schema as {

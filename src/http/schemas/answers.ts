@@ -30,7 +30,10 @@ const definition = {
   hash: { ...sha256, description: "SHA-256 of the canonical JSON." },
   parentId: orNull(text),
   deployedAt: instant,
-  inForceAt: instant,
+  inForceAt: {
+    ...instant,
+    description: "Since when it counts; in this version always when it was deployed.",
+  },
 };
 
 const key = {
