@@ -3,18 +3,27 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { createClient } from "../src/sdk/index.ts";
 import type { Client } from "../src/sdk/index.ts";
 import * as plays from "./demo-plays.ts";
 import { chapter, fact } from "./demo-plays.ts";
+import { Refusal, runScript } from "./refusal.ts";
 import { startServer } from "./server.ts";
 import type { RunningServer } from "./server.ts";
 
+const USAGE = `Usage: npm run demo
+
+Plays the machines of examples/ on a server of its own, on a free port and in a temporary folder,
+kills it in the middle, and prints one line for each fact it has checked. It takes no options.`;
+
 /** The server that is starting or running now. */
 let current: Promise<RunningServer> | null = null;
-const data = mkdtempSync(join(tmpdir(), "perdure-demo-"));
+let isStopping = false;
+let data = "";
 
 function start(): Promise<RunningServer> {
+  if (isStopping) throw new Refusal("Stopped.");
   current = startServer({ persistTo: data });
   return current;
 }
@@ -59,15 +68,34 @@ async function play(): Promise<void> {
   console.log(`\nAll ${plays.factsChecked()} facts hold.`);
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void cleanUp().then(() => process.exit(1)));
+/** Ends early: when told to, or when nobody reads on (`| head`). */
+function stop(): void {
+  if (isStopping) return;
+  isStopping = true;
+  process.exitCode = 1;
+  void cleanUp().then(() => process.exit());
 }
 
-try {
-  await play();
-} catch (error) {
-  console.error(`\n${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await cleanUp();
+function asksForHelp(args: string[]): boolean {
+  try {
+    return parseArgs({ args, options: { help: { type: "boolean" } } }).values.help ?? false;
+  } catch (error) {
+    throw new Refusal(`${(error as Error).message}\n\n${USAGE}`);
+  }
 }
+
+await runScript(async () => {
+  if (asksForHelp(process.argv.slice(2))) return console.log(USAGE);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+  process.stdout.on("error", stop);
+  data = mkdtempSync(join(tmpdir(), "perdure-demo-"));
+  try {
+    await play();
+  } catch (error) {
+    // Without its server a play that was stopped fails, which nobody needs to hear.
+    if (!isStopping) console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  } finally {
+    await cleanUp();
+  }
+});

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,4 +73,29 @@ it("it leaves no data and no server behind", async () => {
   const addresses = [...ended.stdout.matchAll(/http:\/\/127\.0\.0\.1:\d+/g)].map(([url]) => url);
   expect(new Set(addresses).size).toBe(2);
   for (const url of addresses) await expect(fetch(url)).rejects.toThrow("fetch failed");
+});
+
+it("it ends and leaves nothing behind when nobody reads on", async () => {
+  const options = { cwd: ROOT, env: { ...process.env, TMPDIR: folder } };
+  const child = spawn(process.execPath, [join(ROOT, "scripts/demo.ts")], options);
+  let said = "";
+  child.stderr.on("data", (chunk) => (said += chunk));
+  const [first] = (await once(child.stdout, "data")) as [Buffer];
+  const [url = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(first.toString()) ?? [];
+  child.stdout.destroy();
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(said).toBe("");
+  expect(readdirSync(folder)).toEqual([]);
+  await expect(fetch(url)).rejects.toThrow("fetch failed");
+});
+
+it.each([
+  ["--help", 0, "stdout"],
+  ["--port=1", 1, "stderr"],
+] as const)("with %s it says how it is used and plays nothing", (option, status, stream) => {
+  const args = [join(ROOT, "scripts/demo.ts"), option];
+  const run = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect(run.status).toBe(status);
+  expect(run[stream]).toContain("Usage: npm run demo");
+  expect(run.stdout + run.stderr).not.toMatch(/✓|    at /);
 });
