@@ -16,18 +16,24 @@ Every answer was checked. Not measured: a network, TLS, many actors asleep, expr
 reads, other hosts than this one. Client and server share the cores; "client busy" tells how much of
 its one core the client needed.`;
 
+const QUICK_NOTE = "--quick shows that it works, not how fast it is: these figures mean nothing.";
+
 await runScript(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options === "help") return console.log(USAGE);
   await Lab.use(async (lab) => {
     for (const fact of machineFacts(lab.directory)) console.log(fact);
     const { rounds, instances, instancesAlone, warmUp, limitMs } = options;
-    const limit = limitMs === Number.POSITIVE_INFINITY ? "" : `; at most ${limitMs} ms for each`;
+    const isQuick = limitMs !== Number.POSITIVE_INFINITY;
+    const limit = isQuick ? `; at most ${limitMs} ms for each` : "";
     console.log(
-      `${rounds} rounds; ${instances} instances per slot and mode (${instancesAlone} with 1 client), ` +
-        `after a warm-up of ${warmUp}; a new server for each mode${limit}\n`,
+      `${rounds} ${rounds === 1 ? "round" : "rounds"}; ${instances} instances per slot and mode ` +
+        `(${instancesAlone} with 1 client), after a warm-up of ${warmUp}; ` +
+        `a new server for each mode${limit}\n`,
     );
-    console.log(`${report(await measure(lab, options))}\n\n${NOTES}`);
+    if (isQuick) console.log(`${QUICK_NOTE}\n`);
+    const table = report(await measure(lab, options));
+    console.log(`${table}\n\n${isQuick ? QUICK_NOTE : NOTES}`);
   });
 });
 

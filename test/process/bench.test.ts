@@ -27,6 +27,8 @@ describe("the benchmark", () => {
         const row = String.raw`\d+ +\(\d+–\d+\) +[\d.]+ +\([\d.]+–[\d.]+\) +[\d.]+ +[\d.]+`;
         expect(stdout).toMatch(new RegExp(`^${mode}:.*\n.*\n +2 +Perdure +${row}`, "m"));
       }
+      expect(stdout).toMatch(/^1 round; /m);
+      expect(stdout.trim().split("\n").at(-1)).toContain("these figures mean nothing");
       expect(readdirSync(temporary)).toEqual([]);
     } finally {
       rmSync(temporary, { recursive: true });
