@@ -80,14 +80,22 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("the package is the SDK, its licence and its README", () => {
+it("the package is the SDK, what is written about it, and the licence", () => {
   const paths = packed.files.map(({ path }) => path);
   const besides = paths.filter((path) => !path.startsWith("dist/sdk/"));
-  expect(besides.sort()).toEqual(["LICENSE", "README.md", "package.json"]);
+  const written = ["README.md", "docs/decisions/sdk-package.md", "docs/sdk.md"];
+  expect(besides.sort()).toEqual(["LICENSE", ...written, "package.json"]);
   expect(paths).toEqual(expect.arrayContaining(["dist/sdk/index.js", "dist/sdk/index.d.ts"]));
   const sources = readdirSync(join(ROOT, "src/sdk")).map((name) => name.replace(/\.ts$/, ""));
   const built = new Set(paths.map((path) => path.replace(/^dist\/sdk\/|(\.d)?\.[jt]s$/g, "")));
   expect([...built].filter((path) => !besides.includes(path)).sort()).toEqual(sources.sort());
+});
+
+it("no link in the SDK's documentation leads out of it", () => {
+  const text = readFileSync(join(project, "node_modules/perdure/docs/sdk.md"), "utf8");
+  const links = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, path = ""]) => join("docs", path));
+  const paths = new Set(packed.files.map(({ path }) => path));
+  expect(links.filter((path) => !paths.has(path))).toEqual([]);
 });
 
 it("installing it installs nothing else", () => {
