@@ -50,8 +50,12 @@ export function compileExpression(source: string): CompiledExpression {
     return { ok: true, expression: new CelExpression(source, program, resultType(checked)) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { ok: false, message: boundedSentence(`The expression ${error.message}.`) };
+    return { ok: false, message: boundedSentence(sentenceOf(error)) };
   }
+}
+
+function sentenceOf({ message }: Refusal): string {
+  return `The expression ${message}${message.endsWith("?") ? "" : "."}`;
 }
 
 function refuseUnreadable(source: string): void {

@@ -97,7 +97,9 @@ describe("the scope", () => {
   it("shows what has no value here as null", () => {
     expect(evaluate("input")).toBeNull();
     expect(evaluate("has(params.x)")).toBe(false);
-    expect(failure("input.limit")).toBe("`input.limit` looks into `input`, which is null.");
+    expect(failure("input.limit")).toBe(
+      "`input.limit` looks into `input`, which is null: send `input`, or test it with has(input.limit).",
+    );
   });
 
   it("says whether an expression reads the time or draws random values", () => {
@@ -218,9 +220,9 @@ describe("the type check", () => {
     ["type(1)", "compare it with =="],
     ["b'abc'", "bytes, which JSON cannot hold"],
     ["cel", "a name of the language"],
-    ["1 +", "Unexpected token"],
+    ["1 +", "it ends too early"],
     ["", "is empty"],
-    ["// nothing", "Unexpected token"],
+    ["// nothing", "it ends too early"],
     ["foo(1)", "calls foo(), which does not exist here"],
     ["context.foo(1)", "calls foo(), which does not exist here"],
     ["optional.none().orValue(1)", "calls none()"],
@@ -230,16 +232,65 @@ describe("the type check", () => {
     expect(refusal(source)).toContain(message);
   });
 
+  it.each([
+    ["context.a === 1", "there is no `===` here: compare with `==` (at character 13)."],
+    ["context.a !== 1", "there is no `!==` here: compare with `!=` ("],
+    ["context.n = 3", "there is no `=` here: compare with `==`; an expression changes nothing"],
+    ["context.a ?? 3", "write `context.?a.orValue(3)`"],
+    ['context.a.b ?? "x"', 'write `context.a.?b.orValue("x")`'],
+    ["a ?? 3", "give a default with .orValue(…)"],
+    ["context.a?.b", "after the dot, as in `context.?a.?b.orValue(null)`"],
+    ["context.a >> 1", "there is no `>>` here: divide"],
+    ["context.n++", "write `+ 1`"],
+    ["context.a and context.b", "there is no `and` here: write `&&`"],
+    ["not context.a", "there is no `not` here: write `!`"],
+    ["context.a & context.b", "there is no `&` here: write `&&`"],
+    ["`a`", "put texts in quotes"],
+    ["context.items.map(i => i.a)", "list.map(item, …)"],
+    ["context.a ? 1", "`:` should stand here, not its end"],
+    ["(1", "`)` should stand here, not its end"],
+    ["context.a || || true", "`||` cannot stand here"],
+    ["context.a == == 1", "`==` cannot stand here"],
+    ["context.a | context.b", "there is no `|` here: write `||`"],
+    ["1 + * 2", "`*` cannot stand here"],
+    ["context.name.toUpperCase()", "does not exist here: did you mean upperAscii()?"],
+    ["context.items.includes(1)", "use `item in list`"],
+    ["Math.max(1, 2)", "use `a > b ? a : b`"],
+    ["context.constructor()", "calls constructor(), which does not exist here."],
+    ["context.a == undefined", "write null, or test for it with has(…)"],
+  ])("says of %s what to write instead", (source, message) => {
+    expect(refusal(source)).toContain(message);
+    expect(refusal(source)).not.toMatch(/[A-Z]{2}/);
+  });
+
   it("refuses matches() and shows what to use", () => {
     expect(refusal("context.name.matches('^(a+)+$')")).toContain("use contains(), startsWith()");
   });
 
+  it("says what to do about a value that has no fields", () => {
+    const context = { list: [1], text: "secret", none: null, n: 1 };
+    expect(failure("context.list.length", context)).toBe(
+      "`context.list.length` looks into `context.list`, which is a list: use size(context.list).",
+    );
+    expect(failure("context.text.length", context)).toMatch(/: use size\(context\.text\)\.$/);
+    expect(failure("context.none.x", context)).toMatch(
+      /null: test it with has\(context\.none\.x\)\.$/,
+    );
+    expect(evaluate("has(context.none.x)", context)).toBe(false);
+    expect(failure("params.min")).toMatch(/: give `params`, or test it with has\(params\.min\)\.$/);
+    expect(failure("context.n.x", context)).toMatch(/which is a number\.$/);
+    expect(failure("context.none[0]", context)).toMatch(/which is null\.$/);
+  });
+
   it("names kinds, not values, when an operand turns out not to fit", () => {
     expect(failure("context.n + 1", { n: "secret" })).toBe(
-      "`context.n + 1` cannot take a string and a number.",
+      "`context.n + 1` cannot take a string and a number: convert one with string(…) or double(…).",
     );
     expect(failure("context.n > 3", { n: null })).toBe(
       "`context.n > 3` cannot take null and a number.",
+    );
+    expect(failure("context.n < 3", { n: "secret" })).toBe(
+      "`context.n < 3` cannot take a string and a number: convert with double(…).",
     );
     expect(failure("context.n && true", { n: "secret" })).toBe(
       "`context.n` must be true or false, but is a string.",

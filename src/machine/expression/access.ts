@@ -59,9 +59,28 @@ function indexed(node: IndexNode, owner: unknown, key: unknown): unknown {
 }
 
 function noOwner(node: FieldNode | IndexNode, owner: unknown): Fault {
-  return new Fault(
-    () => `${excerpt(node)} looks into ${excerpt(node.args[0])}, which is ${nounFor(owner)}`,
-  );
+  return new Fault(() => {
+    const what = `${excerpt(node)} looks into ${excerpt(node.args[0])}, which is ${nounFor(owner)}`;
+    return `${what}${ownerAdvice(node, owner)}`;
+  });
+}
+
+const COME_FROM: Record<string, string> = {
+  input: "send `input`",
+  params: "give `params`",
+};
+
+function ownerAdvice(node: FieldNode | IndexNode, owner: unknown): string {
+  const [of, key] = node.args;
+  const path = serialize(of);
+  if (path.length > ADVICE_CHARS || typeof key !== "string") return "";
+  if (key === "length" && (isList(owner) || typeof owner === "string"))
+    return `: use size(${path})`;
+  if (owner !== null || key.length > ADVICE_CHARS) return "";
+  const remedy = COME_FROM[of.op === "id" ? of.args : ""];
+  return remedy === undefined
+    ? `: test it with has(${path}.${key})`
+    : `: ${remedy}, or test it with has(${path}.${key})`;
 }
 
 function missingField(node: FieldNode): Fault {

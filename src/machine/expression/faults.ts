@@ -32,8 +32,17 @@ export function misfit(node: ASTNode, ...operands: unknown[]): Fault {
     const nouns = operands.map(nounFor);
     const last = nouns.pop();
     const others = nouns.length > 0 ? `${nouns.join(", ")} and ` : "";
-    return `${excerpt(node)} cannot take ${others}${last}`;
+    return `${excerpt(node)} cannot take ${others}${last}${conversion(node, operands.map(nounFor))}`;
   });
+}
+
+/** Operators between a text and a number, where one of the two must become the other. */
+const CONVERTING = new Set(["+", "-", "*", "/", "%", "<", "<=", ">", ">="]);
+
+function conversion(node: ASTNode, nouns: readonly string[]): string {
+  if (!CONVERTING.has(node.op)) return "";
+  if (!nouns.includes("a string") || !nouns.includes("a number")) return "";
+  return node.op === "+" ? ": convert one with string(…) or double(…)" : ": convert with double(…)";
 }
 
 export function notBoolean(node: ASTNode, value: unknown): Fault {

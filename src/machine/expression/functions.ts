@@ -148,9 +148,42 @@ const WHY_NOT: Record<string, string> = {
   bytes: "bytes(), and JSON has no bytes",
 };
 
+/** What other languages call it. */
+const INSTEAD: Record<string, string> = {
+  toUpperCase: "did you mean upperAscii()?",
+  upper: "did you mean upperAscii()?",
+  toLowerCase: "did you mean lowerAscii()?",
+  lower: "did you mean lowerAscii()?",
+  length: "use size()",
+  len: "use size()",
+  count: "use size()",
+  includes: "use `item in list`, or text.contains(…)",
+  find: "use filter(item, …)[0]",
+  some: "use exists(item, …)",
+  any: "use exists(item, …)",
+  every: "use all(item, …)",
+  push: "use `list + [item]`",
+  append: "use `list + [item]`",
+  concat: "use `+`",
+  slice: "use substring(from, to)",
+  substr: "use substring(from, to)",
+  toString: "use string(…)",
+  String: "use string(…)",
+  str: "use string(…)",
+  parseInt: "use int(…)",
+  Number: "use double(…)",
+  parseFloat: "use double(…)",
+  float: "use double(…)",
+  floor: "use int(…)",
+  round: "use int(… + 0.5)",
+  max: "use `a > b ? a : b`",
+  min: "use `a < b ? a : b`",
+  now: "`now` is a number of ms, without brackets",
+};
+
 /** The function is none of ours: a sentence that goes on after "The expression". */
 export function unavailable(name: string): Refusal {
-  return new Refusal(
-    `calls ${WHY_NOT[name] ?? `${shorten(name, 60)}(), which does not exist here`}`,
-  );
+  if (Object.hasOwn(WHY_NOT, name)) return new Refusal(`calls ${WHY_NOT[name]}`);
+  const instead = Object.hasOwn(INSTEAD, name) ? `: ${INSTEAD[name]}` : "";
+  return new Refusal(`calls ${shorten(name, 60)}(), which does not exist here${instead}`);
 }

@@ -4,6 +4,7 @@ import { LIMITS } from "../../base/limits.ts";
 import { admit, tooDeep } from "./admission.ts";
 import { annotations } from "./annotations.ts";
 import { Refusal, shorten } from "./faults.ts";
+import { inPlainWords, meantBy } from "./syntax-advice.ts";
 
 /** Names that an expression sees beside `now`. */
 const DATA_NAMES = ["context", "event", "input", "params", "self"] as const;
@@ -41,7 +42,7 @@ export function understand(source: string): ASTNode {
     refuseNonJson(parsed.ast);
     return parsed.ast;
   } catch (error) {
-    throw error instanceof Refusal ? error : explain(error);
+    throw error instanceof Refusal ? error : explain(error, source);
   }
 }
 
@@ -88,13 +89,21 @@ interface LibraryError {
   range?: { start: number };
 }
 
-function explain(error: unknown): Refusal {
+const NO_UNDEFINED = "; write null, or test for it with has(…)";
+const SYNTAX_CODES = new Set(["unexpected_character", "unexpected_token", "expected_token"]);
+
+function explain(error: unknown, source: string): Refusal {
   const { code, summary, range } = error as LibraryError;
   if (summary === undefined) return new Refusal("cannot be understood");
   if (code === "limit_exceeded" && summary.includes("maxDepth")) return tooDeep();
   const place = range ? ` (at character ${range.start + 1})` : "";
-  const hint = HINTS[code ?? ""] ?? "";
-  return new Refusal(`is not valid: ${shorten(summary, 200)}${place}${hint}`);
+  const isUndefined = code === "unknown_variable" && summary.endsWith(": undefined");
+  const hint = isUndefined ? NO_UNDEFINED : (HINTS[code ?? ""] ?? "");
+  const isSyntax = SYNTAX_CODES.has(code ?? "");
+  const meant =
+    isSyntax && range ? meantBy(source, range.start, code !== "unexpected_character") : null;
+  const what = meant ?? (isSyntax ? inPlainWords(summary) : summary);
+  return new Refusal(`is not valid: ${shorten(what, 200)}${place}${hint}`);
 }
 
 const HINTS: Record<string, string> = {
