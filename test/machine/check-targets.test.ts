@@ -113,6 +113,25 @@ describe("a target", () => {
     expect(messageWith({ "/states/draft/on/SUBMIT": "#chekcing" })).toContain("'#checking'");
     expect(messageWith({ "/on": { X: "draft" } })).toContain("'.draft'");
   });
+
+  test("without a near one are answered with the few that there are", () => {
+    expect(messageWith({ "/states/draft/on/SUBMIT": "somewhere" })).toMatch(
+      / There are 'draft', 'review', 'paid' and 'expired'\.$/,
+    );
+    expect(messageWith({ "/states/review/states/first/on/OK": "#loan.draft.somewhere" })).toMatch(
+      /There is no state 'somewhere' in [^.]*\.$/,
+    );
+    expect(messageWith({ "/states/draft/on/SUBMIT": "#nobody" })).toMatch(
+      /There are '#loan' and '#checking'\.$/,
+    );
+    expect(
+      messageWith({
+        "/states/fifth": { type: "final" },
+        "/states/sixth": { type: "final" },
+        "/states/draft/on/SUBMIT": "somewhere",
+      }),
+    ).not.toContain("There are");
+  });
 });
 
 describe("several targets", () => {

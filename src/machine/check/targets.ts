@@ -35,7 +35,8 @@ function unknownId(tree: Tree, first: string, reference: string): string {
     const escaped = `#${dotted.replaceAll(".", String.raw`\\.`)}`;
     return `The id ${quoted(dotted)} has a dot in it; in a JSON target write "${escaped.slice(0, 80)}".`;
   }
-  return `No state has the id ${quoted(first.slice(1))}.${suggestion(first, idsOf(tree))}`;
+  const near = suggestion(first, idsOf(tree));
+  return `No state has the id ${quoted(first.slice(1))}.${near === "" ? choice(idsOf(tree)) : near}`;
 }
 
 /** Ids worth suggesting: those that somebody wrote. */
@@ -65,10 +66,24 @@ function missing(tree: Tree, parent: State, key: string, target: string): string
   const near = suggestion(key, parent.children.keys());
   if (near !== "") return `${what}${near}`;
   const elsewhere = tree.all.find((state) => state.key === key && state.parent !== null);
-  if (elsewhere === undefined) return what;
+  if (elsewhere === undefined) return `${what}${choice(parent.children.keys())}`;
   const reference = `#${tree.root.id.replaceAll(".", String.raw`\\.`)}.${elsewhere.path}`;
   if (reference === target) return what;
   return `${what} Did you mean ${quoted(reference)}?`;
+}
+
+const MOST_LISTED = 5;
+
+/** " There are 'a' and 'b'." when there are so few that naming them helps. */
+function choice(names: Iterable<string>): string {
+  const all: string[] = [];
+  for (const name of names) {
+    if (all.length === MOST_LISTED) return "";
+    all.push(quoted(name));
+  }
+  const last = all.pop();
+  if (last === undefined) return "";
+  return all.length === 0 ? ` There is only ${last}.` : ` There are ${all.join(", ")} and ${last}.`;
 }
 
 /** Splits a path at its dots; a backslash takes the next character as it is. */
