@@ -6,6 +6,7 @@ import { Lru } from "../base/lru.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Env } from "../env.ts";
 import { parseApiKey } from "../registry/api-key.ts";
+import { given } from "../registry/refused.ts";
 import { SCOPES } from "../registry/rpc.ts";
 import type { Principal, Scope } from "../registry/rpc.ts";
 import { callObject } from "./retry.ts";
@@ -76,13 +77,17 @@ async function lookUp(env: Env, text: string): Promise<Principal | null> {
   const key = parseApiKey(text);
   if (!key || !(await isTenant(env, key.tenant))) return null;
   const query = { keyId: key.keyId, secretHash: await sha256Hex(key.secret) };
-  return callObject(env.REGISTRY, key.tenant, true, (registry) => registry.authenticate(query));
+  return given(
+    await callObject(env.REGISTRY, key.tenant, true, (registry) => registry.authenticate(query)),
+  );
 }
 
 async function isTenant(env: Env, tenant: string): Promise<boolean> {
   if (tenant === DEFAULT_TENANT || knownTenants.get(tenant)) return true;
-  const known = await callObject(env.REGISTRY, DEFAULT_TENANT, true, (registry) =>
-    registry.knowsTenant(tenant),
+  const known = given(
+    await callObject(env.REGISTRY, DEFAULT_TENANT, true, (registry) =>
+      registry.knowsTenant(tenant),
+    ),
   );
   if (known) knownTenants.set(tenant, true);
   return known;

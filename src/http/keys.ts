@@ -2,6 +2,7 @@ import * as z from "zod";
 import { PerdureError } from "../base/errors.ts";
 import { DEFAULT_TENANT, TENANT_PATTERN } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
+import { given } from "../registry/refused.ts";
 import { SCOPES } from "../registry/rpc.ts";
 import { respond } from "./answer.ts";
 import { forgetKey } from "./auth.ts";
@@ -65,8 +66,10 @@ export const keyRoutes = [
         request: await requestHash(),
       };
       if (tenant !== DEFAULT_TENANT) {
-        await callObject(env.REGISTRY, DEFAULT_TENANT, true, (registry) =>
-          registry.noteTenant(tenant),
+        given(
+          await callObject(env.REGISTRY, DEFAULT_TENANT, true, (registry) =>
+            registry.noteTenant(tenant),
+          ),
         );
       }
       const reply = await callObject(env.REGISTRY, tenant, true, (registry) =>

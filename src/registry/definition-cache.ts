@@ -4,6 +4,7 @@ import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
 import { compileDefinition } from "../machine/compile.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
+import { given } from "./refused.ts";
 import type { RegistryRpc, ResolvedDefinition } from "./rpc.ts";
 
 /** A definition that an actor stands on, ready to run. */
@@ -38,7 +39,7 @@ export async function getMachine(
 ): Promise<CompiledMachine> {
   const present = machines.get(hash);
   if (present) return present;
-  const json = await registry.definitionByHash(hash);
+  const json = given(await registry.definitionByHash(hash));
   if (json === null) throw new Error(`The body ${hash} of definition ${id} is missing`);
   return compile(hash, json);
 }
@@ -66,7 +67,7 @@ export async function resolveMachine(
   registry: RegistryRpc,
   id: string,
 ): Promise<AcquiredMachine | null> {
-  const resolved = await registry.resolve(id);
+  const resolved = given(await registry.resolve(id));
   if (!resolved) return null;
   const { json, ...definition } = resolved;
   return { ...definition, machine: compile(definition.hash, json) };

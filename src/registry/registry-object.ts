@@ -6,6 +6,7 @@ import { openRegistry, storedRegistryVersion } from "../storage/registry-schema.
 import * as definitions from "./definitions.ts";
 import { deploy } from "./deploy.ts";
 import * as keys from "./keys.ts";
+import { asData } from "./refused.ts";
 import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
 
 /** Definitions and API keys of one tenant. Reading one that does not exist writes nothing. */
@@ -32,60 +33,62 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return this.#opened || storedRegistryVersion(this.#db) > 0 ? this.#open() : null;
   }
 
-  async deploy(command: DeployCommand) {
-    return deploy(this.#stored(), this.#open, command, Date.now());
+  deploy(command: DeployCommand) {
+    return asData(() => deploy(this.#stored(), this.#open, command, Date.now()));
   }
 
-  async listDefinitions(query: { limit: number; cursor: string | null }) {
-    return definitions.listDefinitions(this.#stored(), query, Date.now());
+  listDefinitions(query: { limit: number; cursor: string | null }) {
+    return asData(() => definitions.listDefinitions(this.#stored(), query, Date.now()));
   }
 
-  async getDefinition(id: string) {
-    return definitions.getDefinition(this.#stored(), id);
+  getDefinition(id: string) {
+    return asData(() => definitions.getDefinition(this.#stored(), id));
   }
 
-  async retireDefinition(id: string) {
-    return definitions.retireDefinition(this.#stored(), id);
+  retireDefinition(id: string) {
+    return asData(() => definitions.retireDefinition(this.#stored(), id));
   }
 
-  async acquire(name: string) {
-    return definitions.acquire(this.#stored(), name);
+  acquire(name: string) {
+    return asData(() => definitions.acquire(this.#stored(), name));
   }
 
-  async definitionByHash(hash: string) {
-    return definitions.definitionByHash(this.#stored(), hash);
+  definitionByHash(hash: string) {
+    return asData(() => definitions.definitionByHash(this.#stored(), hash));
   }
 
-  async resolve(id: string) {
-    return definitions.resolve(this.#stored(), id);
+  resolve(id: string) {
+    return asData(() => definitions.resolve(this.#stored(), id));
   }
 
-  async createKey(command: keys.CreateKeyCommand) {
-    return keys.createKey(this.#stored(), this.#open, command, Date.now());
+  createKey(command: keys.CreateKeyCommand) {
+    return asData(() => keys.createKey(this.#stored(), this.#open, command, Date.now()));
   }
 
-  async listKeys(query: { limit: number; cursor: string | null }) {
-    return keys.listKeys(this.#stored(), query, Date.now());
+  listKeys(query: { limit: number; cursor: string | null }) {
+    return asData(() => keys.listKeys(this.#stored(), query, Date.now()));
   }
 
-  async revokeKey(id: string) {
-    return keys.revokeKey(this.#stored(), id, Date.now());
+  revokeKey(id: string) {
+    return asData(() => keys.revokeKey(this.#stored(), id, Date.now()));
   }
 
-  async rotateKey(command: { id: string } & CollectionKey) {
-    return keys.rotateKey(this.#stored(), this.#open, command, Date.now());
+  rotateKey(command: { id: string } & CollectionKey) {
+    return asData(() => keys.rotateKey(this.#stored(), this.#open, command, Date.now()));
   }
 
-  async authenticate(query: { keyId: string; secretHash: string }) {
-    return keys.authenticate(this.#stored(), query, Date.now());
+  authenticate(query: { keyId: string; secretHash: string }) {
+    return asData(() => keys.authenticate(this.#stored(), query, Date.now()));
   }
 
-  async noteTenant(name: string) {
-    noteTenant(this.#open(), name, Date.now());
+  noteTenant(name: string) {
+    return asData(() => noteTenant(this.#open(), name, Date.now()));
   }
 
-  async knowsTenant(name: string) {
-    const db = this.#stored();
-    return db !== null && knowsTenant(db, name);
+  knowsTenant(name: string) {
+    return asData(() => {
+      const db = this.#stored();
+      return db !== null && knowsTenant(db, name);
+    });
   }
 }

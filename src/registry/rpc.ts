@@ -1,5 +1,6 @@
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Refused } from "./refused.ts";
 
 export type Scope = "read" | "write" | "deploy" | "admin";
 export const SCOPES: readonly Scope[] = ["read", "write", "deploy", "admin"];
@@ -44,7 +45,10 @@ export interface CollectionKey {
   request: string;
 }
 
-/** The remote surface of a tenant's registry. Stays compatible one version back and forth. */
+/**
+ * The remote surface of a tenant's registry. Stays compatible one version back and forth. Tables that a
+ * newer version wrote are refused as data: `given` reads answers that are no replies.
+ */
 export interface RegistryRpc {
   /** 201 or 200, as API.md "Definitions" says. */
   deploy(command: DeployCommand): Promise<RegistryReply>;
@@ -63,9 +67,9 @@ export interface RegistryRpc {
     name: string,
   ): Promise<{ ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure }>;
   /** The body of content `hash`, for actors that hold the hash; null when it was never here. */
-  definitionByHash(hash: string): Promise<string | null>;
+  definitionByHash(hash: string): Promise<string | null | Refused>;
   /** The body of a definition by its id (for replay on another one), retired ones included. */
-  resolve(id: string): Promise<ResolvedDefinition | null>;
+  resolve(id: string): Promise<ResolvedDefinition | null | Refused>;
 
   /** 201 with the key, once. */
   createKey(
@@ -80,10 +84,10 @@ export interface RegistryRpc {
   revokeKey(id: string): Promise<RegistryReply>;
   rotateKey(command: { id: string } & CollectionKey): Promise<RegistryReply>;
   /** The principal of a key whose secret hashes to `secretHash`, or null. Constant-time comparison. */
-  authenticate(query: { keyId: string; secretHash: string }): Promise<Principal | null>;
+  authenticate(query: { keyId: string; secretHash: string }): Promise<Principal | null | Refused>;
 
   /** Of the default tenant's registry: notes a tenant, before its first key is made. */
-  noteTenant(name: string): Promise<void>;
+  noteTenant(name: string): Promise<void | Refused>;
   /** Of the default tenant's registry: a key that names an unknown tenant wakes no object of that name. */
-  knowsTenant(name: string): Promise<boolean>;
+  knowsTenant(name: string): Promise<boolean | Refused>;
 }

@@ -1,3 +1,4 @@
+import { PerdureError } from "../base/errors.ts";
 import type { Db } from "./db.ts";
 
 interface SchemaStep {
@@ -80,9 +81,9 @@ export function openRegistry(db: Db): void {
   db.transaction(() => {
     const version = storedRegistryVersion(db);
     if (version > REGISTRY_VERSION) {
-      throw new Error(
-        `This registry was written at schema version ${version}; ` +
-          `the running code knows versions up to ${REGISTRY_VERSION}`,
+      throw new PerdureError(
+        "unavailable",
+        `The registry's tables are of schema version ${version}; this version knows versions up to ${REGISTRY_VERSION}. Deploy the newer version.`,
       );
     }
     if (version === REGISTRY_VERSION) return;

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { acquireMachine, getMachine, resolveMachine } from "../../src/registry/definition-cache.ts";
+import { given } from "../../src/registry/refused.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
 import { doorMachine, fresh } from "../support/api.ts";
 import { recorded } from "../support/registry.ts";
@@ -36,7 +37,7 @@ describe("the machines of an isolate", () => {
   it("are found by content without a call once they are there", async () => {
     const family = fresh("door");
     await deploy(`${family}-v1`, family, 0);
-    const { hash } = (await registry.resolve(`${family}-v1`))!;
+    const { hash } = given(await registry.resolve(`${family}-v1`))!;
     calls.length = 0;
     const machine = await getMachine(registry, hash, `${family}-v1`);
     expect(await getMachine(registry, hash, `${family}-v1`)).toBe(machine);

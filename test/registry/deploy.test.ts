@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
+import { given } from "../../src/registry/refused.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
 import { Db } from "../../src/storage/db.ts";
 import { findBody, putDefinition } from "../../src/storage/registry-definitions.ts";
@@ -128,7 +129,7 @@ describe("a deploy", () => {
     const context = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}') as JsonObject;
     const definition = door("door", { context: { opened: 0, odd: context } });
     await deploy("door-v1", definition);
-    const { json } = (await registry.resolve("door-v1"))!;
+    const { json } = given(await registry.resolve("door-v1"))!;
     expect(JSON.stringify((JSON.parse(json) as JsonObject)["context"])).toBe(
       '{"odd":{"__proto__":{"a":1},"constructor":2},"opened":0}',
     );
@@ -233,7 +234,7 @@ describe("an unused definition", () => {
       ok: false,
       failure: { code: "parent_not_found" },
     });
-    expect((await registry.resolve("door-v1"))?.hash).toBe(hash);
+    expect(given(await registry.resolve("door-v1"))?.hash).toBe(hash);
     expect(await registry.definitionByHash(hash)).not.toBeNull();
   });
 });

@@ -1,6 +1,9 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
+import { PerdureError } from "../../src/base/errors.ts";
+import { resolveMachine } from "../../src/registry/definition-cache.ts";
+import { given } from "../../src/registry/refused.ts";
 import { Db } from "../../src/storage/db.ts";
 import {
   REGISTRY_VERSION,
@@ -66,6 +69,34 @@ describe("a registry's tables", () => {
       );
       expect(storedRegistryVersion(db)).toBe(REGISTRY_VERSION + 6);
     });
+  });
+
+  it("of a newer version are refused as data, whatever is asked", async () => {
+    const name = fresh("tenant");
+    await runInDurableObject(registryObject(name), (_object, state) => {
+      const db = new Db(state.storage);
+      openRegistry(db);
+      db.run("UPDATE schema SET version = ?", REGISTRY_VERSION + 6);
+    });
+    const registry = env.REGISTRY.getByName(name);
+    const refused = {
+      ok: false,
+      failure: {
+        code: "unavailable",
+        detail: expect.stringMatching(
+          new RegExp(`version ${REGISTRY_VERSION + 6}.*versions up to ${REGISTRY_VERSION}`),
+        ),
+      },
+    };
+    expect(await registry.getDefinition("x")).toEqual(refused);
+    expect(await registry.acquire("x")).toEqual(refused);
+    expect(await registry.noteTenant("x")).toEqual(refused);
+    expect(await registry.knowsTenant("x")).toEqual(refused);
+    const principal = await registry.authenticate({ keyId: "x", secretHash: "x" });
+    expect(principal).toEqual(refused);
+    expect(() => given(principal)).toThrow(PerdureError);
+    expect(given(null)).toBeNull();
+    await expect(resolveMachine(registry, "x")).rejects.toThrow("Deploy the newer version");
   });
 
   it("refuse words that are in no list", async () => {
