@@ -67,6 +67,13 @@ describe("the calls in docs/http.md", () => {
     return found;
   }
 
+  it("stand on the definition that the README deploys", () => {
+    const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+    const used = new Set([...text.matchAll(/"definitionId": "([^"]+)"/g)].map(([, id]) => id));
+    expect(used.size).toBe(1);
+    for (const id of used) expect(readme).toContain(`PUT definitions - '{"id": "${id}"`);
+  });
+
   it("are of routes that take them", () => {
     expect(posts.length).toBe(6);
     for (const [line, method = "", path = "", key, body = ""] of posts) {
