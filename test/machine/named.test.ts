@@ -64,7 +64,7 @@ describe("a named action", () => {
       emit: [{ type: "told", n: context["n"] as number }],
       log: ["x", { y: 1 }],
     });
-    const outcome = taken(outcomeOf({ a: { on: { ...acting("act")["a"]!["on"] } } }, { act }));
+    const outcome = taken(outcomeOf(acting("act"), { act }));
     expect(contextOf(outcome.live)["n"]).toBe(2);
     expect(outcome.commands).toEqual([{ kind: "emit", event: { type: "told", n: 1 } }]);
     expect(outcome.decisions.logs).toEqual([["x", { y: 1 }], ["raised"]]);
