@@ -26,11 +26,52 @@ interface Pending {
   sentAt: number;
 }
 
+/** The server closed the connection before the first byte of an answer. */
+class Unanswered extends Error {}
+
 /**
- * One keep-alive connection with one request under way at a time: just enough HTTP for answers that
- * say their length. Node's own client costs several times as much, on cores the server needs.
+ * A client's keep-alive connection. workerd closes one that it takes for idle, and when it was busy
+ * for seconds, it may do so with a request already there; as any HTTP client, this one sends such a
+ * request once more on a new connection. Events have keys, so they act once.
  */
 export class Connection {
+  /** How often that happened. */
+  resent = 0;
+  readonly #url: string;
+  #wire: Wire;
+  #closed = false;
+
+  private constructor(url: string, wire: Wire) {
+    this.#url = url;
+    this.#wire = wire;
+  }
+
+  static async open(url: string): Promise<Connection> {
+    return new Connection(url, await Wire.open(url));
+  }
+
+  async request(bytes: WireRequest): Promise<Answer> {
+    try {
+      return await this.#wire.request(bytes);
+    } catch (error) {
+      if (this.#closed || !(error instanceof Unanswered)) throw error;
+      this.resent += 1;
+      this.#wire = await Wire.open(this.#url);
+      return this.#wire.request(bytes);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wire.close();
+  }
+}
+
+/**
+ * One socket with one request under way at a time: just enough HTTP for answers that say their
+ * length. Node's own client costs several times as much, on cores the server needs.
+ */
+class Wire {
   readonly #socket: Socket;
   #received: Buffer | null = null;
   #pending: Pending | null = null;
@@ -43,14 +84,14 @@ export class Connection {
     socket.on("close", () => this.#fail(new Error("the server closed the connection")));
   }
 
-  static open(url: string): Promise<Connection> {
+  static open(url: string): Promise<Wire> {
     const { hostname, port } = new URL(url);
     return new Promise((resolve, reject) => {
       const socket = connect({ host: hostname, port: Number(port) });
       socket.once("error", reject);
       socket.once("connect", () => {
         socket.off("error", reject);
-        resolve(new Connection(socket));
+        resolve(new Wire(socket));
       });
     });
   }
@@ -58,6 +99,7 @@ export class Connection {
   request(bytes: WireRequest): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#pending) return reject(new Error("This connection has a request under way."));
+      if (this.#socket.destroyed) return reject(new Unanswered("The connection was closed."));
       this.#pending = { resolve, reject, sentAt: performance.now() };
       this.#socket.write(bytes, "latin1");
     });
@@ -87,9 +129,11 @@ export class Connection {
   #fail(error: Error): void {
     const pending = this.#pending;
     this.#pending = null;
+    this.#socket.destroy();
     if (pending === null) return;
     const waited = (performance.now() - pending.sentAt).toFixed(0);
-    pending.reject(new Error(`No answer after ${waited} ms: ${error.message}`, { cause: error }));
-    this.#socket.destroy();
+    const message = `No answer after ${waited} ms: ${error.message}`;
+    const nothingCame = this.#received === null;
+    pending.reject(nothingCame ? new Unanswered(message) : new Error(message));
   }
 }

@@ -20,6 +20,8 @@ export interface Measured {
   cpuPer1000: number | null;
   /** Share of the wall time in which the client's one thread was at work, 0 to 1. */
   clientBusy: number;
+  /** Requests sent again because the server had closed the connection. */
+  resent: number;
 }
 
 export interface Load {
@@ -172,5 +174,6 @@ async function measure(
     wallMs,
     cpuPer1000: cpu === null ? null : (cpu / latencies.length) * 1_000,
     clientBusy,
+    resent: connections.reduce((sum, { resent }) => sum + resent, 0),
   };
 }

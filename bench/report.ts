@@ -40,7 +40,16 @@ export function report(cells: readonly Cell[]): string {
   const tables = modes.map((mode) =>
     [MODES[mode], table([COLUMNS, ...cells.flatMap((cell) => rows(cell, mode))])].join("\n"),
   );
-  return [...tables, `Peak memory of workerd\n${table(memory(cells))}`].join("\n\n");
+  const resent = ["Perdure", "bare object"].map((name) => {
+    const slots = cells.flatMap(({ perdure, bare }) => (name === "Perdure" ? perdure : bare));
+    const counts = slots.flatMap((slot) => modes.map((mode) => slot[mode].resent));
+    return `${name} ${counts.reduce((sum, count) => sum + count, 0)}`;
+  });
+  return [
+    ...tables,
+    `Peak memory of workerd\n${table(memory(cells))}`,
+    `Requests sent again because the server had closed the connection: ${resent.join(", ")}`,
+  ].join("\n\n");
 }
 
 function rows({ clients, perdure, bare }: Cell, mode: Mode): string[][] {

@@ -29,6 +29,7 @@ describe("the benchmark", () => {
       }
       expect(stdout).toMatch(/^1 round; /m);
       expect(stdout.trim().split("\n").at(-1)).toContain("these figures mean nothing");
+      expect(stdout).toContain("closed the connection: Perdure 0, bare object 0");
       expect(readdirSync(temporary)).toEqual([]);
     } finally {
       rmSync(temporary, { recursive: true });
@@ -93,7 +94,20 @@ describe("its client", () => {
     );
   });
 
-  it("ends the run when a connection is lost", async () => {
+  it("sends a request once more when the server closes the connection instead of answering", async () => {
+    let requests = 0;
+    const url = await serve(() => (++requests === 2 ? [wire(200, "{}")] : []));
+    server?.once("connection", (socket) => socket.on("data", () => socket.destroy()));
+    const connection = await Connection.open(url);
+    const answer = await connection.request(wireRequest("GET", "/", {}));
+    connection.close();
+    expect({ answer, resent: connection.resent }).toEqual({
+      answer: { status: 200, body: "{}" },
+      resent: 1,
+    });
+  });
+
+  it("ends the run when the second connection is lost too", async () => {
     const url = await serve(() => []);
     server?.on("connection", (socket) => socket.on("data", () => socket.destroy()));
     const running = { url, pid: process.pid, end: async () => {} };
