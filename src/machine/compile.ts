@@ -10,6 +10,7 @@ import { GuardCompiler, argsOf } from "./compile-guards.ts";
 import type { CompiledGuard } from "./compile-guards.ts";
 import { pathOf } from "./engine-types.ts";
 import type { Executable, Microstep, StateNode } from "./engine-types.ts";
+import { targetOf } from "./dialect.ts";
 import { Data, dataOf, evaluation, requireObject } from "./evaluation.ts";
 import type { Implementations } from "./implementations.ts";
 import { at, compileTemplate } from "./template.ts";
@@ -115,7 +116,7 @@ class MachineCompiler {
   }
 
   compile(): AnyStateMachine {
-    const root = this.#node(this.#definition, "");
+    const root = this.#node(this.#definition, "", null);
     root["context"] = this.#initialContext();
     root["options"] = { maxIterations: LIMITS.microsteps };
     this.#machine = createMachine(root as never, {
@@ -154,11 +155,13 @@ class MachineCompiler {
     };
   }
 
-  #node(config: JsonObject, pointer: string): Config {
+  #node(config: JsonObject, pointer: string, parent: JsonObject | null): Config {
     const node: Config = {};
-    for (const key of ["id", "type", "initial", "history", "target", "meta", "description"]) {
+    for (const key of ["id", "type", "initial", "history", "meta", "description"]) {
       if (config[key] !== undefined) node[key] = config[key];
     }
+    const target = targetOf(config, parent);
+    if (target !== undefined) node["target"] = target;
     if (config["tags"] !== undefined) node["tags"] = config["tags"];
     if (config["output"] !== undefined) {
       const output = compileTemplate(config["output"], at(pointer, "output"));
@@ -181,7 +184,7 @@ class MachineCompiler {
     if (isJsonObject(config["states"])) {
       const below = at(pointer, "states");
       node["states"] = mapEntries(config["states"], (state, name) =>
-        this.#node(state as JsonObject, at(below, name)),
+        this.#node(state as JsonObject, at(below, name), config),
       );
     }
     return node;

@@ -103,6 +103,18 @@ export function stateType(state: JsonObject): StateType {
   return own(state, "history") ? "history" : "atomic";
 }
 
+/**
+ * Where a state's `target` leads. A history state of a parallel one is given one of the regions where it names none, which
+ * brings the others: without it XState leaves the parallel state for its own history and does not enter it again.
+ */
+export function targetOf(state: JsonObject, parent: JsonObject | null): JsonValue | undefined {
+  const target = own(state, "target");
+  const needed = parent !== null && stateType(parent) === "parallel";
+  if (target !== undefined || !needed || stateType(state) !== "history") return target;
+  const states = Object.entries((own(parent, "states") ?? {}) as JsonObject);
+  return states.find(([, other]) => stateType(other as JsonObject) !== "history")?.[0];
+}
+
 /** What stands at a place that takes one thing or a list of them, each with its pointer. */
 export function listed(value: JsonValue | undefined, pointer: string): Listed[] {
   if (value === undefined) return [];

@@ -33,6 +33,13 @@ export interface Step {
 }
 export type StepOutcome = Step | { ok: false; fault: Fault };
 
+/** XState has states active that cannot be so together. To go on from what it says the value is would be a guess. */
+const IMPOSSIBLE: Fault = {
+  code: "expression_failed",
+  message:
+    "Two regions moved at once to states that cannot be active together: one left the other's state, which went to its own history.",
+};
+
 /** steps; what a step of the machine costs by itself, restoring included. */
 const STEP_STEPS = 100;
 
@@ -129,9 +136,10 @@ function run(
       const state = persist(stepped);
       checkSizes(before, stepped, state, commands, evaluation);
       const { decisions } = evaluation;
-      // What XState holds after a step can differ from what it holds after a restore (a state missing
-      // from its list, regions in another order), and the next step with it. So we always go on from a restore.
+      // What XState holds after a step can differ from what it holds after a restore (regions in another
+      // order), and the next step with it. So we always go on from a restore.
       const live = restore(machine, state);
+      if (live._nodes.length !== stepped._nodes.length) evaluation.fail(IMPOSSIBLE);
       return { ok: true, live, state, commands, handled: true, reason: null, decisions };
     });
   } catch (error) {

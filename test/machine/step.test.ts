@@ -151,6 +151,64 @@ describe("a snapshot kept and restored", () => {
     const { live } = send(compiled, begin(compiled), { type: "BACK" });
     expect(tagsOf(live)).toEqual(["open"]);
   });
+
+  test.each(["shallow", "deep"])(
+    "of a parallel state that goes to its own %s history before it has one stays in it, timers too",
+    (history) => {
+      const compiled = machine({
+        initial: "out",
+        states: {
+          out: { on: { IN: "around" } },
+          around: {
+            initial: "before",
+            states: {
+              before: { on: { NEXT: "p" } },
+              p: {
+                type: "parallel",
+                after: { "1000": "before" },
+                exit: { type: "@xstate.log", args: ["left"] },
+                states: {
+                  x: {},
+                  y: { initial: "i", states: { i: { on: { BACK: "#back" } } } },
+                  back: { id: "back", type: "history", history },
+                },
+              },
+            },
+          },
+        },
+      });
+      let live = begin(compiled);
+      for (const type of ["IN", "NEXT"]) live = send(compiled, live, { type }).live;
+      const outcome = send(compiled, live, { type: "BACK" });
+      expect(outcome.live.value).toEqual({ around: { p: { x: {}, y: "i" } } });
+      expect(outcome).toMatchObject({ handled: true, commands: [], decisions: { logs: [] } });
+    },
+  );
+});
+
+test("regions that move at once to what cannot be together are a fault, not a guess", () => {
+  const compiled = machine({
+    initial: "p",
+    states: {
+      p: {
+        type: "parallel",
+        states: {
+          x: {
+            initial: "i",
+            states: { i: { on: { T: "h" }, after: { "5": "j" } }, j: {}, h: { type: "history" } },
+          },
+          y: { on: { T: "#m.out" } },
+        },
+      },
+      out: {},
+    },
+  });
+  const live = begin(compiled);
+  expect(step(compiled, live, { type: "T" }, SCOPE)).toMatchObject({
+    ok: false,
+    fault: { code: "expression_failed", message: expect.stringContaining("cannot be active") },
+  });
+  expect(live.value).toEqual({ p: { x: "i", y: {} } });
 });
 
 describe("commands", () => {

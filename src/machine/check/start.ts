@@ -2,7 +2,7 @@ import { assign, createActor, createMachine, raise } from "xstate";
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
-import { listed, own } from "../dialect.ts";
+import { listed, own, targetOf } from "../dialect.ts";
 import type { StateValue } from "../types.ts";
 import { assignsIn, raisesIn } from "./raises.ts";
 import type { State, Tree } from "./tree.ts";
@@ -60,17 +60,19 @@ class BareChart {
     this.#guard = guard;
   }
 
-  state({ config, id, type, children }: State): Config {
+  state({ config, id, type, parent, children }: State): Config {
     const bare: Config = {
       id,
       type,
       entry: bareActions(own(config, "entry")),
       exit: bareActions(own(config, "exit")),
     };
-    for (const key of ["initial", "history", "target"]) {
+    for (const key of ["initial", "history"]) {
       const value = own(config, key);
       if (value !== undefined) bare[key] = value;
     }
+    const target = targetOf(config, parent && parent.config);
+    if (target !== undefined) bare["target"] = target;
     for (const key of ["always", "onDone"]) {
       const value = own(config, key);
       if (value !== undefined) bare[key] = this.#transitions(value);
