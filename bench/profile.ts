@@ -68,7 +68,7 @@ function print(nodes: readonly ProfileNode[], sources: SourceMap): void {
 /** The bundle is minified, so functions are named by where they come from. */
 function originOf(frame: ProfileNode["callFrame"], sources: SourceMap): string {
   const entry = sources.findEntry(frame.lineNumber, frame.columnNumber);
-  if (frame.url === "" || !("originalSource" in entry)) return frame.functionName;
+  if (frame.url === "" || !("originalSource" in entry)) return frame.functionName || "(native)";
   // Node's types leave the name out.
   const { name } = entry as { name?: string };
   const file = entry.originalSource.replace(/^.*(?=node_modules\/|src\/)/, "");
