@@ -1,7 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { readRow } from "../storage/actor-log.ts";
-import { actorTables, createTombstoneTable, dropActorTables } from "../storage/actor-schema.ts";
+import { createTombstoneTable, dropActorTables } from "../storage/actor-schema.ts";
 import { insertTombstone, pruneTombstones } from "../storage/tombstones.ts";
 import { refuseSeq } from "./guards.ts";
 import { answer, noSuchActor } from "./replies.ts";
@@ -38,9 +38,12 @@ export async function erase(
 /** What an alarm does in an object without an actor: forgets old tombstones. True when nothing is left at all. */
 export function forgetTombstones(resident: Resident): boolean {
   const { db, alarm } = resident;
-  if (!actorTables(db).tombstone) return true;
+  if (!resident.tombstones) return true;
   const oldest = pruneTombstones(db, Date.now() - LIMITS.tombstoneMs);
-  if (oldest === null) return true;
+  if (oldest === null) {
+    resident.forgetTombstones();
+    return true;
+  }
   alarm.ensure(oldest + LIMITS.tombstoneMs + 1);
   return false;
 }

@@ -34,6 +34,7 @@ export class Resident {
   readonly alarm: AlarmClock;
   readonly waiters = new Waiters();
   #loading: Promise<void> | null = null;
+  #tombstones = false;
   #actor: Actor | null = null;
   #keys: KeyIndex;
 
@@ -46,6 +47,16 @@ export class Resident {
 
   get actor(): Actor | null {
     return this.#actor;
+  }
+
+  /** Whether there is a table of tombstones; known after `load`. */
+  get tombstones(): boolean {
+    return this.#tombstones;
+  }
+
+  /** After the last tombstone went, and the table with it. */
+  forgetTombstones(): void {
+    this.#tombstones = false;
   }
 
   get keys(): KeyIndex {
@@ -66,7 +77,9 @@ export class Resident {
   }
 
   async #read(wokenBy: "call" | "alarm"): Promise<void> {
-    if (!actorTables(this.db).actor) return;
+    const tables = actorTables(this.db);
+    this.#tombstones = tables.tombstone;
+    if (!tables.actor) return;
     const stored = readActor(this.db);
     if (stored === null) return;
     const envelope = decodeEnvelope(stored.snapshot);
@@ -114,9 +127,10 @@ export class Resident {
     this.waiters.notify(actor);
   }
 
-  /** After the actor was erased. */
+  /** After the actor was erased, which left a tombstone. */
   forget(): void {
     this.#actor = null;
+    this.#tombstones = true;
     this.#keys = new KeyIndex(this.db, 0, true);
     this.waiters.notify(null);
   }

@@ -8,7 +8,6 @@ import { acquireMachine } from "../registry/definition-cache.ts";
 import type { AcquiredMachine } from "../registry/definition-cache.ts";
 import { readRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
-import { actorTables } from "../storage/actor-schema.ts";
 import { hasTombstone } from "../storage/tombstones.ts";
 import { repeatRow } from "./repeat.ts";
 import { answer, refuse, refuseFault } from "./replies.ts";
@@ -56,7 +55,7 @@ function birthOf(command: SpawnCommand, { id, hash }: AcquiredMachine): Birth {
 /** The answer where the actor lives already, or where this key's actor was deleted; else null. */
 function earlierLife(resident: Resident, command: SpawnCommand, keyHash: string): Reply | null {
   const { db, actor } = resident;
-  if (actorTables(db).tombstone && hasTombstone(db, keyHash)) {
+  if (resident.tombstones && hasTombstone(db, keyHash)) {
     return refuse(
       "actor_deleted",
       `The actor '${command.id}' that this Idempotency-Key spawned was deleted; take a new key to spawn another.`,
