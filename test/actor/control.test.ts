@@ -385,6 +385,19 @@ describe("export", () => {
   });
 });
 
+test("a page of the log is full by its size too, and the pages together are the log", async () => {
+  const id = await spawned(machine);
+  const text = "x".repeat(1_000_000);
+  for (let count = 0; count < 5; count += 1) await sent(id, "NOTED", { count, text });
+  const first = await call("GET", `/v1/actors/${id}/events?limit=200`);
+  expect(first.body.items).toHaveLength(5);
+  expect(JSON.stringify(first.body.items).length).toBeLessThanOrEqual(LIMITS.pageBytes + 2_000);
+  expect(first.body.nextCursor).not.toBeNull();
+  expect((await records(id)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+  const { body } = await call("GET", `/v1/actors/${id}/export`);
+  expect(body.log).toHaveLength(6);
+});
+
 describe("replay", () => {
   test("on another definition tells where this history would have gone another way", async () => {
     const id = await spawned(machine);

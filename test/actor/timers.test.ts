@@ -236,6 +236,23 @@ test("a full batch of due timers goes on by the next alarm, and does not spin", 
   expect((await meterOf(id)).alarmsSet - before.alarmsSet).toBe(1);
 });
 
+test("as many timers as fit a batch fire in one, and one more waits for the next", async () => {
+  const machine = { initial: "a", states: { a: { on: { X: { target: "a" } } } } };
+  for (const extra of [0, 1]) {
+    const id = await spawned(machine);
+    for (let count = 0; count < LIMITS.timersPerTransaction + extra; count += 1) {
+      await call("POST", `/v1/actors/${id}/schedule`, { body: { type: "X", delayMs: 5_000 } });
+    }
+    pass(5_000);
+    await ringAlarm(id);
+    expect((await actorNow(id)).timers).toHaveLength(extra);
+    expect(await alarmOf(id)).toBe(extra === 0 ? null : Date.now() + 1_000);
+    pass(1_000);
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ timers: [], historyLength: 100 + extra });
+  }
+});
+
 describe("a timer whose expression throws", () => {
   const failing = {
     initial: "waiting",

@@ -101,6 +101,35 @@ describe("a record", () => {
   });
 });
 
+test("a state value is kept at the limit of its bytes, and refused one past it", () => {
+  const REGIONS = 32;
+  const LEVELS = 30;
+  /** Regions of nested states whose keys have so many characters together. */
+  const standing = (characters: number): Advanced => {
+    let rest = characters;
+    let keys = REGIONS * LEVELS;
+    const region = (levels: number): JsonObject => {
+      if (levels === 0) return {};
+      const length = Math.ceil(rest / keys);
+      rest -= length;
+      keys -= 1;
+      const key = `${keys}`.padEnd(length, "k");
+      return { initial: key, states: { [key]: region(levels - 1) } };
+    };
+    const states = Object.fromEntries(
+      Array.from({ length: REGIONS }, (_, n) => [`r${n}`, region(LEVELS)]),
+    );
+    const machine = compileDefinition({ id: "m", type: "parallel", states });
+    return beginActor(ADDRESS, machine, BIRTH, 1_000, NO_ORIGIN);
+  };
+  const few = standing(20_000);
+  if (!few.ok) throw new Error(few.fault.message);
+  const { value, history } = few.actor.envelope.machine;
+  const room = LIMITS.positionBytes - canonicalJson({ value, history }).length + 20_000;
+  expect(standing(room).ok).toBe(true);
+  expect(standing(room + 1)).toMatchObject(exceeds("positionBytes"));
+});
+
 test("what history states remember is bounded", () => {
   const leaves = Array.from({ length: 20 }, (_, n) => [`leaf${n}`, {}]);
   const histories = Array.from({ length: 30 }, (_, n) => [
