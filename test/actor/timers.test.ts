@@ -163,6 +163,32 @@ describe("a timer", () => {
     expect(await alarmOf(id)).toBeNull();
   });
 
+  test("of a paused actor keeps its due time, needs no alarm, and fires at resume", async () => {
+    const id = await spawned(expiring);
+    await call("POST", `/v1/actors/${id}/pause`, { body: {} });
+    for (const ms of [1_000, 120_000]) {
+      pass(ms);
+      await ringAlarm(id);
+      expect(await alarmOf(id)).toBeNull();
+      await evict(id);
+      const actor = await actorNow(id);
+      expect(actor).toMatchObject({ stateValue: "waiting", timers: [{ id: "t1" }] });
+      expect(actor.needsAttention).toEqual([]);
+      expect(await alarmOf(id)).toBeNull();
+    }
+    const resumed = await call("POST", `/v1/actors/${id}/resume`, { body: {} });
+    expect(resumed.body).toMatchObject({ stateValue: "expired", seq: 4 });
+  });
+
+  test("not yet due when a paused actor is resumed has its alarm again", async () => {
+    const id = await spawned(expiring);
+    await call("POST", `/v1/actors/${id}/pause`, { body: {} });
+    pass(500);
+    await ringAlarm(id);
+    await call("POST", `/v1/actors/${id}/resume`, { body: {} });
+    expect(await alarmOf(id)).toBe(START + 1_000);
+  });
+
   test("whose alarm was lost is set again by whatever wakes the object", async () => {
     const { runInDurableObject } = await import("cloudflare:test");
     const { objectOf } = await import("../support/actors.ts");
@@ -412,6 +438,18 @@ describe("the development clock", () => {
     const later = await sent(id, "X");
     expect(Date.parse(later.body.at) - START).toBe(5_000);
     await expectReplays(id);
+  });
+
+  test("moves the alarm too: it is of the server's clock", async () => {
+    const id = await spawned(expiring);
+    await advanceClock(id, 400);
+    expect(await alarmOf(id)).toBe(START + 600);
+    await evict(id);
+    await ringAlarm(id);
+    expect(await alarmOf(id)).toBe(START + 600);
+    pass(600);
+    await ringAlarm(id);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "expired" });
   });
 
   test("refuses to fire without end, and changes nothing then", async () => {
