@@ -12,6 +12,7 @@ import { decodeRecord, encodeBody } from "../../src/lifecycle/record.ts";
 import { Replay } from "../../src/lifecycle/replay.ts";
 import type { LogRecord } from "../../src/lifecycle/types.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
+import { activePaths } from "../../src/machine/view.ts";
 import { machineConfig, moves } from "../support/machines.ts";
 import type { Move } from "../support/machines.ts";
 
@@ -40,6 +41,7 @@ function live(config: never, plays: readonly Move[], evict: boolean): Life | nul
   const take = (input: Parameters<typeof advance>[1]): void => {
     const outcome = advance(evicted(actor), input, now, NO_ORIGIN);
     if (!outcome.ok) return void faults.push(outcome.fault.message);
+    expectConsistent(actor, outcome.actor);
     actor = outcome.actor;
     records.push(outcome.record);
   };
@@ -58,6 +60,24 @@ function live(config: never, plays: readonly Move[], evict: boolean): Life | nul
     else take({ kind: "event", type: move.type, payload: { n: move.n } });
   }
   return { actor, records, faults };
+}
+
+/** What holds of every actor after every record. */
+function expectConsistent(before: Actor, { envelope, live: snapshot }: Actor): void {
+  const { timers, parked, seq, at, generations } = envelope;
+  expect(seq).toBe(before.envelope.seq + 1);
+  expect(at).toBeGreaterThanOrEqual(before.envelope.at);
+  const due = timers.map(({ dueAt }) => dueAt);
+  expect(due).toEqual(due.toSorted((a, b) => a - b));
+  const all = [...timers, ...parked.map(({ timer }) => timer)];
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+  for (const { generation } of all) expect(generation).toBeLessThanOrEqual(generations);
+  // A state's timer is there as long as its state is active, and once.
+  const active = new Set(["", ...activePaths(snapshot)]);
+  const ofStates = all.filter((timer) => timer.kind === "after");
+  for (const { state } of ofStates) expect(active).toContain(state);
+  const names = ofStates.map(({ state, delay }) => `${state} ${delay}`);
+  expect(new Set(names).size).toBe(names.length);
 }
 
 test("an undisturbed life, one evicted before every step, and a replay of the log are the same", () => {
