@@ -186,8 +186,11 @@ describe("a spawn", () => {
     const definitionId = await deployed(counter);
     const key = fresh("k");
     const { body } = await call("POST", "/v1/actors", { body: { definitionId }, key });
+    await evict(body.id);
     const answer = await sent(body.id, "ADD", { by: 1 }, { key });
     expect(answer.body).toMatchObject({ handled: true, seq: 2 });
+    await evict(body.id);
+    expect((await sent(body.id, "ADD", { by: 1 }, { key })).body).toEqual(answer.body);
   });
 
   test("by the family's name answers requestedAs, the repeat too", async () => {

@@ -118,6 +118,36 @@ describe("a timer", () => {
     expect(await actorNow(id)).toMatchObject({ stateValue: "expired", seq: 2 });
   });
 
+  test("that is due fires before a batch, and stays fired when the batch is refused", async () => {
+    const id = await spawned(expiring);
+    pass(1_005);
+    const path = `/v1/actors/${id}/events/batch`;
+    const strict = { Prefer: "handling=strict" };
+    const body = { events: [{ type: "APPROVE" }] };
+    const refused = await call("POST", path, { body, headers: strict });
+    expectProblem(refused, 409, "event_not_accepted");
+    const stale = await call("POST", path, { body, headers: { "If-Match": '"1"' } });
+    expectProblem(stale, 412, "seq_mismatch");
+    await evict(id);
+    expect(await actorNow(id)).toMatchObject({ stateValue: "expired", seq: 2 });
+    const taken = await call("POST", path, { body });
+    expect(taken.body.results).toMatchObject([{ seq: 3, handled: false, stateValue: "expired" }]);
+  });
+
+  test("that is due fires before a schedule is taken back, and before a control call", async () => {
+    for (const act of [
+      (id: string) => call("DELETE", `/v1/actors/${id}/schedule/t1`),
+      (id: string) => call("POST", `/v1/actors/${id}/pause`, { body: {} }),
+      (id: string) =>
+        call("POST", `/v1/actors/${id}/schedule`, { body: { type: "X", delayMs: 9 } }),
+    ]) {
+      const id = await spawned(expiring);
+      pass(1_005);
+      await act(id);
+      expect((await records(id))[1]).toMatchObject({ kind: "timer", stateValue: "expired" });
+    }
+  });
+
   test("of a state that was left and entered again is a new one; the old alarm does not fire it", async () => {
     const id = await spawned(expiring);
     pass(600);
