@@ -328,6 +328,15 @@ describe("a batch", () => {
     expect(answer.body.results[0]).toEqual(alone.body);
     expect(answer.body.results[2]).toEqual(answer.body.results[1]);
     expect((await actorNow(id)).context.n).toBe(6);
+    const other = { ...twin, idempotencyKey: `${key}-other` };
+    const different = { ...other, payload: { by: 2 } };
+    const reused = await call("POST", path(id), {
+      body: { events: [other, different] },
+      key: null,
+    });
+    expectProblem(reused, 422, "idempotency_key_reused");
+    expect(reused.body.index).toBe(1);
+    expect((await actorNow(id)).context.n).toBe(6);
   });
 
   test("may have 100 events and no more", async () => {

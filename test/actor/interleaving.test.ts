@@ -128,6 +128,24 @@ describe("a deletion held up in the middle", () => {
   });
 });
 
+describe("a replay", () => {
+  test("ends when the actor is erased under it", async () => {
+    const definitionId = await deployed(counter);
+    const id = await spawned(definitionId);
+    for (let round = 0; round < 4; round += 1) {
+      const events = Array.from({ length: 100 }, () => ({ type: "ADD" }));
+      await call("POST", `/v1/actors/${id}/events/batch`, { body: { events } });
+    }
+    const address = { tenant: "default", id };
+    await inObject(id, async (actor) => {
+      const replay = actor.replay({ ...address, definitionId: null });
+      await actor.erase({ ...address, ifMatch: null });
+      await actor.spawn({ ...address, definitionId, keyed: keyed("next") });
+      expect(await replay).toMatchObject({ ok: false, failure: { code: "actor_not_found" } });
+    });
+  });
+});
+
 describe("a spawn held up in the middle", () => {
   test("does not begin a second life when its repeat spawned and the actor was deleted", async () => {
     const definitionId = await deployed(counter);

@@ -258,6 +258,24 @@ describe("a timer", () => {
   });
 });
 
+test("a server's clock that goes back moves no actor back", async () => {
+  const id = await spawned(expiring);
+  pass(600);
+  await sent(id, "STAY");
+  pass(-3_600_000);
+  expect((await sent(id, "AGAIN")).body.at).toBe(new Date(START + 600).toISOString());
+  await evict(id);
+  await ringAlarm(id);
+  expect(await actorNow(id)).toMatchObject({
+    stateValue: "waiting",
+    timers: [{ dueAt: new Date(START + 1_600).toISOString() }],
+  });
+  pass(3_601_000);
+  await ringAlarm(id);
+  expect(await actorNow(id)).toMatchObject({ stateValue: "expired" });
+  await expectReplays(id);
+});
+
 test("overdue timers fire in due order, and what they arm counts from their record", async () => {
   const region = (ms: number, next: number): object => ({
     initial: "a",
@@ -369,6 +387,41 @@ describe("a timer whose expression throws", () => {
     );
     await expectReplays(id);
   });
+
+  test("is retried alone when it is named, and not while the actor is paused", async () => {
+    const region = (ms: number): object => ({
+      ...failing,
+      context: undefined,
+      states: {
+        ...failing.states,
+        waiting: {
+          ...failing.states.waiting,
+          after: { [ms]: failing.states.waiting.after["1000"] },
+        },
+      },
+    });
+    const id = await spawned({
+      type: "parallel",
+      context: {},
+      states: { p: region(1_000), q: region(1_001) },
+    });
+    pass(1_001);
+    await ringAlarm(id);
+    await sent(id, "REPAIR", { limit: 5 });
+    const retry = (body: object): ReturnType<typeof call> =>
+      call("POST", `/v1/actors/${id}/retry`, { body });
+    await call("POST", `/v1/actors/${id}/pause`, { body: {} });
+    expectProblem(await retry({}), 409, "actor_not_active");
+    await call("POST", `/v1/actors/${id}/resume`, { body: {} });
+    expectProblem(await retry({ activityId: "t9" }), 409, "nothing_to_retry");
+    const one = await retry({ activityId: "t2" });
+    expect(one.body).toMatchObject({
+      stateValue: { p: "waiting", q: "passed" },
+      needsAttention: [{ item: "t1" }],
+    });
+    expect((await retry({})).body.stateValue).toEqual({ p: "passed", q: "passed" });
+    await expectReplays(id);
+  });
 });
 
 describe("a scheduled event", () => {
@@ -403,6 +456,45 @@ describe("a scheduled event", () => {
       handled: true,
     });
     await expectReplays(id);
+  });
+
+  test("of a paused actor waits for its resume", async () => {
+    const id = await spawned(listening);
+    await call("POST", `/v1/actors/${id}/pause`, { body: {} });
+    const made = await call("POST", `/v1/actors/${id}/schedule`, {
+      body: { type: "TOLD", payload: { n: 1 }, delayMs: 10 },
+    });
+    expect(made.status).toBe(201);
+    pass(20);
+    await ringAlarm(id);
+    expect((await actorNow(id)).context).toEqual({ got: 0 });
+    const resumed = await call("POST", `/v1/actors/${id}/resume`, { body: {} });
+    expect(resumed.body).toMatchObject({ context: { got: 1 }, timers: [] });
+  });
+
+  test("for a time long past is due at once", async () => {
+    const id = await spawned(listening);
+    const at = "1960-01-01T00:00:00.000Z";
+    const made = await call("POST", `/v1/actors/${id}/schedule`, {
+      body: { type: "TOLD", payload: { n: 2 }, at },
+    });
+    expect(made.body.dueAt).toBe(at);
+    await vi.waitFor(async () => {
+      await ringAlarm(id);
+      expect(await actorNow(id)).toMatchObject({ context: { got: 2 }, timers: [] });
+    });
+  });
+
+  test("may be as far off as a delay, and its place does not take a state's timer back", async () => {
+    const id = await spawned({ ...listening, states: { a: { after: { "1000": "a" } } } });
+    const path = `/v1/actors/${id}/schedule`;
+    const far = await call("POST", path, { body: { type: "TOLD", delayMs: LIMITS.delayMs } });
+    expect(far.status).toBe(201);
+    const at = new Date(START + LIMITS.delayMs + 1).toISOString();
+    const further = await call("POST", path, { body: { type: "TOLD", at } });
+    expectProblem(further, 422, "limit_exceeded");
+    expectProblem(await call("DELETE", `${path}/t1`), 404, "timer_not_found");
+    expect((await actorNow(id)).timers).toHaveLength(2);
   });
 
   test("can be taken back once", async () => {
@@ -468,6 +560,23 @@ describe("the development clock", () => {
     const later = await sent(id, "X");
     expect(Date.parse(later.body.at) - START).toBe(5_000);
     await expectReplays(id);
+  });
+
+  test("does not fire what is overdue before the record that moved it", async () => {
+    const id = await spawned(expiring);
+    pass(5_000);
+    await advanceClock(id, 10);
+    expect((await records(id)).map(({ kind, at }) => [kind, Date.parse(at) - START])).toEqual([
+      ["spawned", 0],
+      ["clock_advanced", 5_000],
+      ["timer", 5_000],
+    ]);
+  });
+
+  test("of an actor that has ended stands still", async () => {
+    const id = await spawned(expiring);
+    await call("POST", `/v1/actors/${id}/terminate`, { body: {} });
+    expectProblem(await advanceClock(id, 1), 409, "actor_not_active");
   });
 
   test("moves the alarm too: it is of the server's clock", async () => {
