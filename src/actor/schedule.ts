@@ -60,8 +60,11 @@ export async function unschedule(
   const work = new Work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
-  const { timers } = work.actor.envelope;
-  const found = timers.some((timer) => timer.kind === "schedule" && timer.id === timerId);
+  const { timers, parked } = work.actor.envelope;
+  // One that failed and waits for a retry can be taken back too: nothing else would ever end it.
+  const found = [...timers, ...parked.map(({ timer }) => timer)].some(
+    (timer) => timer.kind === "schedule" && timer.id === timerId,
+  );
   if (found) {
     const origin = { key: null, request: null, by: null, principal };
     const outcome = work.try({ kind: "unscheduled", timerId }, now, origin);

@@ -55,7 +55,8 @@ export function advance(actor: Actor, input: Input, at: number, origin: Origin):
     case "unscheduled": {
       const { kind, timerId } = input;
       const timers = envelope.timers.filter(({ id }) => id !== timerId);
-      return control(actor, { timers }, { kind, payload: { timerId } }, at, origin);
+      const parked = envelope.parked.filter(({ timer }) => timer.id !== timerId);
+      return control(actor, { timers, parked }, { kind, payload: { timerId } }, at, origin);
     }
     case "refs_changed": {
       const { kind, refs } = input;

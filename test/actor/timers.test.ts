@@ -510,6 +510,21 @@ describe("a scheduled event", () => {
     await expectReplays(id);
   });
 
+  test("that failed can be taken back instead of being retried for ever", async () => {
+    const id = await spawned(listening);
+    const made = await call("POST", `/v1/actors/${id}/schedule`, {
+      body: { type: "TOLD", delayMs: 500 },
+    });
+    pass(500);
+    await ringAlarm(id);
+    expect((await actorNow(id)).needsAttention).toMatchObject([{ item: made.body.timerId }]);
+    const path = `/v1/actors/${id}/schedule/${made.body.timerId}`;
+    expect((await call("DELETE", path)).status).toBe(204);
+    expect((await actorNow(id)).needsAttention).toEqual([]);
+    expectProblem(await call("DELETE", path), 404, "timer_not_found");
+    await expectReplays(id);
+  });
+
   test("repeated with its key gives the first answer, and one timer", async () => {
     const id = await spawned(listening);
     const request = { body: { type: "TOLD", delayMs: 500 }, key: fresh("k") };
