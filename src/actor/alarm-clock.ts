@@ -22,9 +22,7 @@ export class AlarmClock {
 
   /** Learns what the platform holds, once per wake. */
   async load(): Promise<void> {
-    const at = await this.#storage.getAlarm();
-    // A call that came in between may have set an earlier one.
-    if (at !== null && (this.#at === null || at < this.#at)) this.#at = at;
+    this.#at = await this.#storage.getAlarm();
   }
 
   /** The alarm went off: the platform holds none now. */

@@ -185,6 +185,13 @@ test("tables of a schema from the future are refused with both numbers", async (
   expect(await actorNow(id)).toMatchObject({ seq: 1, stateValue: "a" });
 });
 
+test("a deleted actor without timers has an alarm for its tombstone", async () => {
+  const id = await spawned({ initial: "a", states: { a: { on: { GO: {} } } } });
+  expect(await alarmOf(id)).toBeNull();
+  await call("DELETE", `/v1/actors/${id}`);
+  expect(await alarmOf(id)).toBe(START + LIMITS.tombstoneMs + 1);
+});
+
 test("a tombstone is forgotten after its time, and the object is empty then", async () => {
   const id = await spawned(machine);
   await call("DELETE", `/v1/actors/${id}`);
