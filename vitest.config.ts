@@ -81,7 +81,7 @@ export default defineConfig({
         ],
         test: {
           name: "workers",
-          include: ["test/{storage,registry,actor,http}/**/*.test.ts"],
+          include: ["test/{storage,registry,actor,directory,bulk,cron,webhooks,http}/**/*.test.ts"],
           testTimeout: PATIENCE_MS,
         },
       },

@@ -3,7 +3,7 @@ import { PerdureError } from "../base/errors.ts";
 import type { Env } from "../env.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
-import { AlarmClock } from "./alarm-clock.ts";
+import { AlarmClock } from "../storage/alarm-clock.ts";
 import { advanceClock } from "./clock.ts";
 import { control, setRefs } from "./control.ts";
 import { erase } from "./erase.ts";
@@ -11,6 +11,7 @@ import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
 import { replayLog } from "./replay.ts";
 import { Resident } from "./resident.ts";
 import type * as Rpc from "./rpc.ts";
+import { rouse } from "./rouse.ts";
 import { DueRunner } from "./run-due.ts";
 import { listSchedules, schedule, unschedule } from "./schedule.ts";
 import { send, sendBatch } from "./send.ts";
@@ -99,6 +100,10 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
 
   exportLog(query: Parameters<Rpc.ActorRpc["exportLog"]>[0]): Promise<Rpc.Reply> {
     return expected(exportLog(this.#resident, query));
+  }
+
+  rouse(query: Rpc.Address): Promise<Rpc.Reply> {
+    return expected(rouse(this.#resident, query));
   }
 
   advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {

@@ -1,19 +1,14 @@
+import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { ErrorCode, Failure } from "../base/errors.ts";
+import type { Failure } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { Fault } from "../machine/evaluation.ts";
 import type { Reply } from "./rpc.ts";
 
+export { refuse };
+
 export function answer(status: number, body: JsonValue, seq: number, replayed = false): Reply {
   return replayed ? { ok: true, status, body, seq, replayed } : { ok: true, status, body, seq };
-}
-
-export function refuse(
-  code: ErrorCode,
-  detail: string,
-  more: Omit<Failure, "code" | "detail"> = {},
-): Reply & { ok: false } {
-  return { ok: false, failure: { code, detail, ...more } };
 }
 
 /** A step that failed with a caller to tell: nothing was recorded. */

@@ -17,8 +17,9 @@ import {
   updateActor,
 } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
-import type { AlarmClock } from "./alarm-clock.ts";
+import type { AlarmClock } from "../storage/alarm-clock.ts";
 import { KeyIndex } from "./key-index.ts";
+import type { Observer } from "./observer.ts";
 import { Waiters } from "./waiters.ts";
 
 /**
@@ -33,6 +34,8 @@ export class Resident {
   readonly env: Env;
   readonly alarm: AlarmClock;
   readonly waiters = new Waiters();
+  /** Told of each commit, in this order. */
+  readonly observers: Observer[] = [];
   #loading: Promise<void> | null = null;
   #tombstones = false;
   #actor: Actor | null = null;
@@ -105,6 +108,8 @@ export class Resident {
       key === null || seq === 1 ? [] : [[key, seq] as const],
     );
     const sealing = envelope.seq - this.#keys.sealed >= LIMITS.recordsPerSeal;
+    const before = this.#actor;
+    const owed = this.observers.map((observer) => observer.owes?.(before, actor, records) ?? null);
     this.db.transaction(() => {
       if (this.#actor === null) {
         createActorTables(this.db);
@@ -120,20 +125,29 @@ export class Resident {
         updateActor(this.db, snapshot, sealing ? envelope.seq : this.#keys.sealed);
       }
     });
-    this.alarm.ensure(alarmAt);
+    this.alarm.ensure(earliest([alarmAt, ...owed]));
     this.#actor = actor;
     if (sealing) this.#keys.sealedThrough(envelope.seq);
     else this.#keys.add(keys);
     this.waiters.notify(actor);
+    for (const observer of this.observers) observer.committed(before, actor, records);
   }
 
   /** After the actor was erased, which left a tombstone. */
   forget(): void {
+    const before = this.#actor;
     this.#actor = null;
     this.#tombstones = true;
     this.#keys = new KeyIndex(this.db, 0, true);
     this.waiters.notify(null);
+    for (const observer of this.observers) observer.committed(before, null, []);
   }
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  let first: number | null = null;
+  for (const time of times) if (time !== null && (first === null || time < first)) first = time;
+  return first;
 }
 
 /** When the object must be woken by the server's clock, or null. While paused, due times are only kept. */

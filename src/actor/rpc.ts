@@ -5,6 +5,13 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 export interface Address {
   tenant: string;
   id: string;
+  /** What the caller relies on; another actor under this id is not meant. */
+  expect?: {
+    /** The incarnation, else `actor_not_found`. */
+    uid?: string;
+    /** A reference that it was found by, else `ref_moved`. */
+    ref?: { name: string; value: string };
+  };
 }
 
 /** A call that changes an actor at most once: every POST. */
@@ -124,6 +131,8 @@ export interface ActorRpc {
   exportHead(query: Address): Promise<Reply>;
   /** 200 `{items, nextAfter}`: records of this incarnation in their stored, public format, up to seq `through`. */
   exportLog(query: Address & { uid: string; after: number; through: number }): Promise<Reply>;
+  /** 200 null: fires what is due, sets its alarm again, and tells the directory how it stands. For shards, which miss it. */
+  rouse(query: Address): Promise<Reply>;
   /** 200 actor, after its clock moved and what became due was fired. */
   advanceClock(command: Address & { ms: number; principal: string }): Promise<Reply>;
 }

@@ -20,6 +20,7 @@ export const ERRORS = {
     retryable: false,
   },
   event_type_reserved: { status: 400, title: "The event type is reserved", retryable: false },
+  filter_empty: { status: 400, title: "The filter would select every actor", retryable: false },
   cursor_invalid: { status: 400, title: "The cursor is not one of ours", retryable: false },
   unauthorized: { status: 401, title: "A valid API key is required", retryable: false },
   forbidden: { status: 403, title: "The API key lacks a scope", retryable: false },
@@ -29,6 +30,11 @@ export const ERRORS = {
   parent_not_found: { status: 404, title: "There is no such parent definition", retryable: false },
   key_not_found: { status: 404, title: "There is no such API key", retryable: false },
   timer_not_found: { status: 404, title: "There is no such timer", retryable: false },
+  ref_not_found: { status: 404, title: "No actor has this reference", retryable: true },
+  bulk_not_found: { status: 404, title: "There is no such bulk operation", retryable: false },
+  schedule_not_found: { status: 404, title: "There is no such schedule", retryable: false },
+  webhook_not_found: { status: 404, title: "There is no such webhook", retryable: false },
+  delivery_not_found: { status: 404, title: "There is no such delivery", retryable: false },
   record_not_found: { status: 404, title: "There is no such record", retryable: false },
   method_not_allowed: { status: 405, title: "The method is not allowed here", retryable: false },
   actor_exists: { status: 409, title: "The actor id is taken", retryable: false },
@@ -45,6 +51,9 @@ export const ERRORS = {
     title: "The first request with this key is still running",
     retryable: true,
   },
+  ref_ambiguous: { status: 409, title: "Several actors have this reference", retryable: false },
+  ref_moved: { status: 409, title: "The actor no longer has this reference", retryable: true },
+  schedule_exists: { status: 409, title: "The schedule id is taken", retryable: false },
   nothing_to_retry: { status: 409, title: "Nothing is parked here", retryable: false },
   actor_deleted: { status: 410, title: "The actor was deleted", retryable: false },
   seq_mismatch: { status: 412, title: "The actor has moved on", retryable: false },
@@ -70,6 +79,11 @@ export const ERRORS = {
   family_mismatch: {
     status: 422,
     title: "The definitions are not of one family",
+    retryable: false,
+  },
+  target_refused: {
+    status: 422,
+    title: "The address is one that this server does not call",
     retryable: false,
   },
   rate_limited: { status: 429, title: "Too many requests", retryable: true },
@@ -107,4 +121,13 @@ export class PerdureError extends Error {
     this.name = "PerdureError";
     this.failure = { code, detail, ...more };
   }
+}
+
+/** A refusal where a reply is expected. */
+export function refuse(
+  code: ErrorCode,
+  detail: string,
+  more: Omit<Failure, "code" | "detail"> = {},
+): { ok: false; failure: Failure } {
+  return { ok: false, failure: { code, detail, ...more } };
 }

@@ -110,6 +110,17 @@ export const LIMITS = {
   /** attempts of a call to an object, and ms before the second and third; more would hide an outage. */
   callAttempts: 3,
   callBackoffMs: [50, 250],
+  /** shards of a tenant's directory unless configured, and the most; a shard takes some hundred changes a second. */
+  directoryShards: 16,
+  directoryShardsMost: 256,
+  /** steps of an actor's history whose codes stand in its entry, so that migrations decide without waking it. */
+  historySteps: 32,
+  /** ms after a change at which an alarm makes sure that the directory knows it; one per minute of activity. */
+  settleMs: 60_000,
+  /** ms after its due time at which a timer is overdue: the platform may be a minute late by itself. */
+  overdueMs: 60_000,
+  /** ms an isolate trusts what it knows of a tenant's webhooks and used definitions. */
+  leaseMs: 10_000,
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */
   recordsPerSeal: 256,
 } as const;

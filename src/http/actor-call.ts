@@ -4,7 +4,7 @@ import { PerdureError } from "../base/errors.ts";
 import { ID_PATTERN, actorObjectName, isActorId } from "../base/ids.ts";
 import { respond } from "./answer.ts";
 import { etag } from "./preconditions.ts";
-import { callObject } from "./retry.ts";
+import { callObject } from "../base/call-object.ts";
 import type { Call } from "./route.ts";
 
 /** A reference's value may be longer than an id. */

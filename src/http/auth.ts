@@ -9,7 +9,7 @@ import { parseApiKey } from "../registry/api-key.ts";
 import { given } from "../registry/refused.ts";
 import { SCOPES } from "../registry/rpc.ts";
 import type { Principal, Scope } from "../registry/rpc.ts";
-import { callObject } from "./retry.ts";
+import { callObject } from "../base/call-object.ts";
 
 const ADMIN_KEY_CHARS_LEAST = 16;
 const KEY_CHARS_MOST = 1024;

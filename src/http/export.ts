@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { Env } from "../env.ts";
 import type { AppContext } from "./app-env.ts";
 import { problem } from "./problem.ts";
-import { callObject } from "./retry.ts";
+import { callObject } from "../base/call-object.ts";
 
 const encoder = new TextEncoder();
 

@@ -7,7 +7,7 @@ import { SCOPES } from "../registry/rpc.ts";
 import { respond } from "./answer.ts";
 import { forgetKey } from "./auth.ts";
 import { callRegistry } from "./registry-call.ts";
-import { callObject } from "./retry.ts";
+import { callObject } from "../base/call-object.ts";
 import { route } from "./route.ts";
 import { page, ref } from "./schemas/json-schema.ts";
 import { cursor, id, instantText, limit, shortText } from "./schemas/inputs.ts";

@@ -1,6 +1,6 @@
 import type { Env } from "../env.ts";
 import type { Principal, RegistryRpc } from "../registry/rpc.ts";
-import { callObject } from "./retry.ts";
+import { callObject } from "../base/call-object.ts";
 
 /** Calls the registry of the tenant that a request acts for. */
 export function callRegistry<Result>(

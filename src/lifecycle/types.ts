@@ -12,6 +12,18 @@ export const ENVELOPE_FORMAT = 1;
 
 export type ActorStatus = "active" | "paused" | "stranded" | "done" | "error" | "terminated";
 
+/** Why somebody should look at an actor. */
+export const ATTENTION_REASONS = [
+  "timer_overdue",
+  "parked",
+  "activity_failed",
+  "undeliverable",
+  "stranded",
+  "error",
+  "definition_unavailable",
+] as const;
+export type AttentionReason = (typeof ATTENTION_REASONS)[number];
+
 /**
  * A durable due time. `after` belongs to a state's delayed transition and is named by paths, so
  * renamed machines keep it; `raise` is a delayed event of the machine; `schedule` a caller's.

@@ -1,3 +1,4 @@
+import { LIMITS } from "../base/limits.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { metaOf, nextEvents, tagsOf } from "../machine/view.ts";
@@ -48,9 +49,6 @@ export function scheduleViews(envelope: Envelope): JsonObject[] {
   });
 }
 
-/** A timer this long past its due time is overdue: the platform may be a minute late by itself. */
-const OVERDUE_MS = 60_000;
-
 function attention(envelope: Envelope, now: number): JsonValue[] {
   const items: JsonValue[] = envelope.parked.map(({ timer, seq, at, error }) => ({
     reason: "parked",
@@ -62,7 +60,7 @@ function attention(envelope: Envelope, now: number): JsonValue[] {
   }));
   if (envelope.status !== "active") return items;
   for (const timer of envelope.timers) {
-    if (timer.dueAt + OVERDUE_MS >= now) break;
+    if (timer.dueAt + LIMITS.overdueMs >= now) break;
     items.push({
       reason: "timer_overdue",
       item: timer.id,

@@ -7,6 +7,7 @@ import * as definitions from "./definitions.ts";
 import { deploy } from "./deploy.ts";
 import * as keys from "./keys.ts";
 import { asData } from "./refused.ts";
+import * as settings from "./settings.ts";
 import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
 
 /** Definitions and API keys of one tenant. Reading one that does not exist writes nothing. */
@@ -59,6 +60,14 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
 
   resolve(id: string) {
     return asData(() => definitions.resolve(this.#stored(), id));
+  }
+
+  shards({ fix }: { fix: boolean }) {
+    return asData(() => settings.shards(this.#stored(), this.#open, fix, this.env.PERDURE_SHARDS));
+  }
+
+  streamSecret() {
+    return asData(() => settings.streamSecret(this.#open));
   }
 
   createKey(command: keys.CreateKeyCommand) {

@@ -1,24 +1,18 @@
 import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
-import { ERRORS } from "../base/errors.ts";
-import type { ErrorCode, Failure } from "../base/errors.ts";
+import { ERRORS, refuse } from "../base/errors.ts";
+import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { isoTime } from "../base/time.ts";
 import type { RegistryReply } from "./rpc.ts";
+
+export { refuse };
 
 type Refusal = { ok: false; failure: Failure };
 type CountLimit = "definitionsPerTenant" | "keysPerTenant";
 
 export function answer(status: number, body: JsonValue): RegistryReply {
   return { ok: true, status, body };
-}
-
-export function refuse(
-  code: ErrorCode,
-  detail: string,
-  more: Omit<Failure, "code" | "detail"> = {},
-): Refusal {
-  return { ok: false, failure: { code, detail, ...more } };
 }
 
 export function tooMany(limit: CountLimit, detail: string): Refusal {

@@ -71,6 +71,12 @@ export interface RegistryRpc {
   /** The body of a definition by its id (for replay on another one), retired ones included. */
   resolve(id: string): Promise<ResolvedDefinition | null | Refused>;
 
+  /** How many shards this tenant's directory has, for ever; `fix` decides it if nobody has, else null. */
+  shards(query: { fix: boolean }): Promise<number | null | Refused>;
+
+  /** The secret that signs this tenant's stream tokens, made at first use. */
+  streamSecret(): Promise<string | Refused>;
+
   /** 201 with the key, once. */
   createKey(
     command: {

@@ -65,6 +65,28 @@ const STEPS: readonly SchemaStep[] = [
       CREATE INDEX answers_by_time ON answers (at);
     `,
   },
+  {
+    to: 2,
+    name: "settings and webhooks",
+    statements: `
+      CREATE TABLE settings (
+        name        TEXT    NOT NULL PRIMARY KEY,
+        value       TEXT    NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE webhooks (
+        id          TEXT    NOT NULL PRIMARY KEY,
+        position    INTEGER NOT NULL,
+        url         TEXT    NOT NULL,
+        events      TEXT    NOT NULL,
+        secret      TEXT    NOT NULL,
+        state       TEXT    NOT NULL,
+        reason      TEXT,
+        created_at  INTEGER NOT NULL,
+        updated_at  INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE UNIQUE INDEX webhooks_by_position ON webhooks (position);
+    `,
+  },
 ];
 
 export const REGISTRY_VERSION = STEPS.length;

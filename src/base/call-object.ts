@@ -1,6 +1,10 @@
-import { PerdureError } from "../base/errors.ts";
-import { LIMITS } from "../base/limits.ts";
-import type { Objects } from "../env.ts";
+import { PerdureError } from "./errors.ts";
+import { LIMITS } from "./limits.ts";
+
+/** A namespace of Durable Objects by what is used of it: a fresh stub for a name. */
+export interface Objects<Rpc> {
+  getByName(name: string): Rpc;
+}
 
 /** What the platform writes on an error that a call to an object threw; none of it is typed. */
 interface PlatformError {

@@ -1,4 +1,4 @@
-import type { Meter } from "../storage/db.ts";
+import type { Meter } from "./db.ts";
 
 /** What an alarm clock needs of a Durable Object's storage. */
 interface AlarmStorage {

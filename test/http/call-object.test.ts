@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { PerdureError } from "../../src/base/errors.ts";
 import { LIMITS } from "../../src/base/limits.ts";
-import { callObject, classifyCallFailure } from "../../src/http/retry.ts";
+import { callObject, classifyCallFailure } from "../../src/base/call-object.ts";
 import { call, expectProblem, spawnDoor } from "../support/api.ts";
 
 const lost = () => Object.assign(new Error("gone"), { durableObjectReset: true });

@@ -1,0 +1,15 @@
+import type { Actor } from "../lifecycle/actor.ts";
+import type { LogRecord } from "../lifecycle/types.ts";
+
+/** Someone who has to hear of an actor's commits: the directory, webhooks, streams. */
+export interface Observer {
+  /**
+   * Before a commit, synchronously: ms at which an alarm has to see that what is owed was done, or null.
+   * It becomes part of the commit, so a crash right after it is made good.
+   */
+  owes?(before: Actor | null, after: Actor, records: readonly LogRecord[]): number | null;
+  /** After a commit, synchronously; what takes time is begun, not awaited. `after` is null when the actor was erased. */
+  committed(before: Actor | null, after: Actor | null, records: readonly LogRecord[]): void;
+  /** In the alarm: makes sure that nothing is owed any more. Throws or answers a time when it has to be tried again. */
+  settle?(): Promise<number | null>;
+}

@@ -1,0 +1,37 @@
+import type { Failure } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Filter } from "../directory/rpc.ts";
+
+export type BulkAction = "send" | "pause" | "resume" | "terminate" | "retry" | "replay";
+
+export interface BulkCommand {
+  tenant: string;
+  id: string;
+  /** SHA-256 of method, path and body: the same id with another one is another request. */
+  request: string;
+  filter: Filter;
+  /** Actors that have this reference; joined to the filter by "and". */
+  refs: { [name: string]: string };
+  action: BulkAction;
+  /** With `send`. */
+  type: string | null;
+  payload: JsonObject | null;
+  by: string | null;
+  principal: string;
+}
+
+export type BulkReply =
+  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
+  | { ok: false; failure: Failure };
+
+/** One bulk operation, in an object named `tenant/id`. */
+export interface BulkRpc {
+  /** 202 `{id}`, after the whole selection was written down. */
+  start(command: BulkCommand): Promise<BulkReply>;
+  /** 200 `{id, action, state, total, counts, …}`. */
+  read(): Promise<BulkReply>;
+  /** 200 `{items, nextAfter}`; `after` is an item's number. */
+  items(query: { after: number; limit: number; outcome: string | null }): Promise<BulkReply>;
+  /** 200, as `read`. */
+  cancel(): Promise<BulkReply>;
+}

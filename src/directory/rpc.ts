@@ -1,0 +1,132 @@
+import type { Failure } from "../base/errors.ts";
+import type { ActorStatus, AttentionReason } from "../lifecycle/types.ts";
+import type { StateValue } from "../machine/types.ts";
+
+/**
+ * What the directory knows of one actor. All but `id` and what dates it can be found or counted; `seq`,
+ * times, counters and steps ride along and are as old as the last change of something that can.
+ */
+export interface Entry {
+  id: string;
+  /** Incarnation. An entry replaces another one that was born earlier, or the same one with a smaller seq. */
+  uid: string;
+  bornAt: number;
+  seq: number;
+  definitionId: string;
+  family: string;
+  status: ActorStatus;
+  stateValue: StateValue;
+  tags: string[];
+  /** Sorted, without `timer_overdue`: that follows from `dueAt`. */
+  attention: AttentionReason[];
+  /** ms on the server's clock at which the actor wakes by itself; null when it does not. */
+  dueAt: number | null;
+  refs: { [name: string]: string };
+  /** Time of the last record. */
+  updatedAt: number;
+  /** Events recorded, and repeats of keys that were answered, since birth. */
+  events: number;
+  replays: number;
+  /** Packed codes of the first LIMITS.historySteps steps of its history (`packSteps`), in base64; null keeps what is known. */
+  steps: string | null;
+  /** ms on the server's clock of the commit that this entry tells of, for the lag. */
+  changedAt: number;
+}
+
+/** An entry's place in lists, youngest first. It never changes, so pages neither skip nor repeat. */
+export interface Place {
+  bornAt: number;
+  id: string;
+}
+
+/** What a list, a count or a bulk operation selects; members are joined by "and". */
+export interface Filter {
+  definitionId?: string;
+  family?: string;
+  status?: ActorStatus;
+  /** Path of a state that is active, on its own or inside parallel ones. */
+  state?: string;
+  tag?: string;
+  /** True: any reason; false: none. */
+  attention?: boolean | AttentionReason;
+  /** ms; the last record is younger. */
+  updatedAfter?: number;
+}
+
+/** An entry as lists show it. `attention` here includes `timer_overdue`. */
+export type Summary = Omit<Entry, "steps" | "changedAt" | "replays" | "events">;
+
+export interface Selected {
+  id: string;
+  uid: string;
+}
+
+export type GroupBy = "state" | "status" | "definitionId";
+
+/** One kind of actor that a shard holds, and how many of them. */
+export interface ClassCount {
+  definitionId: string;
+  family: string;
+  status: ActorStatus;
+  stateValue: StateValue;
+  tags: string[];
+  attention: AttentionReason[];
+  count: number;
+}
+
+/** What a shard knows of itself. */
+export interface ShardFigures {
+  /** Events and replays, also of actors deleted since. */
+  events: number;
+  replays: number;
+  overdue: number;
+  /** ms; the longest that a change of the last minute took to arrive here. */
+  lagMs: number;
+}
+
+/** A refusal instead of an answer: tables of a newer version, overload. */
+export type Given<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+/** One shard of a tenant's directory, named `tenant/number`. Stays compatible one version back and forth. */
+export interface DirectoryRpc {
+  /** Takes an entry unless it knows a younger one or a tombstone of this incarnation; durable when it answers. */
+  put(entry: Entry): Promise<Given<null>>;
+  /** An incarnation is gone for good: no older news brings it back. */
+  bury(gone: { id: string; uid: string; bornAt: number }): Promise<Given<null>>;
+  /** A page in the order of places, after `after`; `more` when the shard has others behind it. */
+  list(query: {
+    filter: Filter;
+    after: Place | null;
+    limit: number;
+  }): Promise<Given<{ items: Summary[]; more: boolean; next: Place | null }>>;
+  /** The entries of these ids that fit the filter. */
+  pick(query: { ids: string[]; filter: Filter }): Promise<Given<Summary[]>>;
+  /** The same page as ids only, thousands at a time. */
+  select(query: {
+    filter: Filter;
+    after: Place | null;
+    limit: number;
+  }): Promise<Given<{ items: Selected[]; next: Place | null }>>;
+  /** Every class that fits and how many are in it. */
+  count(filter: Filter): Promise<Given<ClassCount[]>>;
+  figures(): Promise<Given<ShardFigures>>;
+}
+
+/** One shard of a tenant's references, named `tenant/number`, by hash of name and value. */
+export interface RefsRpc {
+  /** Applies changes that a directory shard owes; each is judged by incarnation and seq, so repeats and late ones do no harm. */
+  apply(changes: RefChange[]): Promise<Given<null>>;
+  /** Up to `limit` actors that have this reference. */
+  find(query: { name: string; value: string; limit: number }): Promise<Given<Selected[]>>;
+}
+
+export interface RefChange {
+  name: string;
+  value: string;
+  id: string;
+  uid: string;
+  bornAt: number;
+  seq: number;
+  /** False: the actor no longer has it. */
+  held: boolean;
+}

@@ -1,0 +1,37 @@
+import type { Env } from "../env.ts";
+import { hash64 } from "../fingerprint/kernel.ts";
+import { given } from "../registry/refused.ts";
+
+// Counts are fixed at first use, so what is known stays true.
+const counts = new Map<string, number>();
+
+/** How many shards a tenant's directory has; null when no actor was ever spawned. `fix` decides it. */
+export async function shardCount(
+  env: Pick<Env, "REGISTRY">,
+  tenant: string,
+  fix: boolean,
+): Promise<number | null> {
+  const known = counts.get(tenant);
+  if (known !== undefined) return known;
+  const count = given(await env.REGISTRY.getByName(tenant).shards({ fix }));
+  if (count !== null) counts.set(tenant, count);
+  return count;
+}
+
+/** Name of the shard that has an actor's entry. */
+export function entryShard(tenant: string, count: number, id: string): string {
+  return `${tenant}/${shardOf(`${tenant}\n${id}`, count)}`;
+}
+
+/** Name of the shard that has a reference. */
+export function refShard(tenant: string, count: number, name: string, value: string): string {
+  return `${tenant}/${shardOf(`${tenant}\n${name}\n${value}`, count)}`;
+}
+
+export function shardNames(tenant: string, count: number): string[] {
+  return Array.from({ length: count }, (_, number) => `${tenant}/${number}`);
+}
+
+function shardOf(text: string, count: number): number {
+  return Number(hash64(text) % BigInt(count));
+}

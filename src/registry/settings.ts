@@ -1,0 +1,32 @@
+import { LIMITS } from "../base/limits.ts";
+import type { Db } from "../storage/db.ts";
+import { fixSetting, readSetting } from "../storage/registry-settings.ts";
+
+const SHARDS = "directory_shards";
+const STREAM_SECRET = "stream_secret";
+
+/** The count of shards, decided by the first spawn and never changed: entries would be looked for elsewhere. */
+export function shards(
+  stored: Db | null,
+  open: () => Db,
+  fix: boolean,
+  configured: string | undefined,
+): number | null {
+  const known = stored && readSetting(stored, SHARDS);
+  if (known !== null) return Number(known);
+  return fix ? Number(fixSetting(open(), SHARDS, String(wanted(configured)))) : null;
+}
+
+/** A configuration that makes no sense is as good as none; it must not keep anybody from spawning. */
+function wanted(configured: string | undefined): number {
+  const count = Number(configured ?? "");
+  const sensible = Number.isInteger(count) && count >= 1 && count <= LIMITS.directoryShardsMost;
+  return sensible ? count : LIMITS.directoryShards;
+}
+
+/** 256 random bits in hex by which this tenant's stream tokens are signed. */
+export function streamSecret(open: () => Db): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return fixSetting(open(), STREAM_SECRET, hex);
+}

@@ -1,0 +1,62 @@
+import type { Failure } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+
+/** What webhooks tell of. Those of activities and approvals come with them. */
+export const WEBHOOK_EVENTS = [
+  "actor.spawned",
+  "actor.state_changed",
+  "actor.done",
+  "actor.error",
+  "actor.stranded",
+  "actor.migrated",
+  "activity.failed",
+  "approval.requested",
+  "approval.reminder",
+  "approval.escalated",
+  "approval.expired",
+  "approval.decided",
+  "emit",
+] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+/** Something that happened in an actor, for whoever subscribed to it. */
+export interface Notice {
+  /** `uid:seq:n`: the same however often it is told. Also the `webhook-id`. */
+  id: string;
+  type: WebhookEvent;
+  /** ms; when it happened. */
+  at: number;
+  data: JsonObject;
+}
+
+/** A webhook as an actor's isolate has to know it. */
+export interface Subscription {
+  id: string;
+  events: WebhookEvent[];
+  /** ms; what happened before it is not told. */
+  createdAt: number;
+}
+
+export type WebhookReply =
+  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
+  | { ok: false; failure: Failure };
+
+/** The deliveries of one webhook, in an object named `tenant/webhookId`. */
+export interface WebhookRpc {
+  /** Takes notices into its queue; those it has had are dropped. Durable when it answers. */
+  enqueue(command: { tenant: string; webhookId: string; notices: Notice[] }): Promise<WebhookReply>;
+  /** 202 delivery: a test message, like any other. */
+  ping(command: { tenant: string; webhookId: string; key: string }): Promise<WebhookReply>;
+  /** 200 `{items, nextCursor, asOf}`, youngest first. */
+  deliveries(query: {
+    limit: number;
+    cursor: string | null;
+    status: string | null;
+  }): Promise<WebhookReply>;
+  /** 202 delivery. */
+  redeliver(command: { deliveryId: string; key: string }): Promise<WebhookReply>;
+  /** Deliveries that are still to be made. */
+  backlog(): Promise<number>;
+  /** Its webhook was deleted: everything goes. */
+  erase(): Promise<void>;
+}
