@@ -9,13 +9,22 @@ import type { Envelope, LogRecord, RecordKind } from "../lifecycle/types.ts";
 import { getMachine } from "../registry/definition-cache.ts";
 import { appendRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
-import { actorTables, createActorTables, createSealTables } from "../storage/actor-schema.ts";
+import {
+  ACTOR_SCHEMA,
+  actorTables,
+  countEvents,
+  createActorTables,
+  createSealTables,
+  upgradeActorTable,
+} from "../storage/actor-schema.ts";
 import {
   insertActor,
   insertCheckpoint,
   readActor,
   updateActor,
+  updateCounters,
 } from "../storage/actor-snapshot.ts";
+import type { Counters } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 import { KeyIndex } from "./key-index.ts";
@@ -40,6 +49,9 @@ export class Resident {
   #tombstones = false;
   #actor: Actor | null = null;
   #keys: KeyIndex;
+  #schema: number = ACTOR_SCHEMA;
+  /** Null where they were never counted. */
+  #counters: Counters | null = NONE;
 
   constructor(db: Db, env: Env, alarm: AlarmClock) {
     this.db = db;
@@ -60,6 +72,30 @@ export class Resident {
   /** After the last tombstone went, and the table with it. */
   forgetTombstones(): void {
     this.#tombstones = false;
+  }
+
+  /**
+   * As the next commit will write them. For an actor of an older schema events are counted from the log, and
+   * what was recorded before is announced to nobody.
+   */
+  get counters(): Counters {
+    const announced = this.#actor?.envelope.seq ?? 0;
+    this.#counters ??= { events: countEvents(this.db), replays: 0, announced };
+    return this.#counters;
+  }
+
+  /** Changes counters in memory: the next commit writes them, or `keepCounters`. */
+  count(changes: Partial<Counters>): void {
+    this.#counters = { ...this.counters, ...changes };
+  }
+
+  /** Writes the counters now: one row. */
+  keepCounters(): void {
+    this.db.transaction(() => {
+      this.#upgrade();
+      updateCounters(this.db, this.counters);
+    });
+    this.#schema = ACTOR_SCHEMA;
   }
 
   get keys(): KeyIndex {
@@ -91,6 +127,8 @@ export class Resident {
     if (wokenBy === "call") await this.alarm.load();
     this.#actor = wake(envelope, machine);
     this.#keys = new KeyIndex(this.db, stored.sealed, false);
+    this.#schema = stored.schema;
+    this.#counters = stored.counters;
     // The truth is in the timers; an alarm that got lost is set again by whatever wakes the actor.
     // One that went off ends by setting the next: here it would only be set for what fires now.
     if (wokenBy === "call") this.alarm.ensure(alarmTime(envelope));
@@ -109,12 +147,14 @@ export class Resident {
     );
     const sealing = envelope.seq - this.#keys.sealed >= LIMITS.recordsPerSeal;
     const before = this.#actor;
+    const events = records.filter(({ kind }) => kind === "event").length;
+    const counters = { ...this.counters, events: this.counters.events + events };
     const owed = this.observers.map((observer) => observer.owes?.(before, actor, records) ?? null);
     this.db.transaction(() => {
       if (this.#actor === null) {
         createActorTables(this.db);
-        insertActor(this.db, snapshot);
-      }
+        insertActor(this.db, snapshot, counters);
+      } else this.#upgrade();
       for (const record of records) appendRow(this.db, rowOf(record));
       if (sealing) {
         createSealTables(this.db);
@@ -122,15 +162,22 @@ export class Resident {
         insertCheckpoint(this.db, envelope.seq, snapshot);
       }
       if (this.#actor !== null) {
-        updateActor(this.db, snapshot, sealing ? envelope.seq : this.#keys.sealed);
+        const sealed = sealing ? envelope.seq : this.#keys.sealed;
+        updateActor(this.db, snapshot, sealed, counters);
       }
     });
     this.alarm.ensure(earliest([alarmAt, ...owed]));
     this.#actor = actor;
+    this.#schema = ACTOR_SCHEMA;
+    this.#counters = counters;
     if (sealing) this.#keys.sealedThrough(envelope.seq);
     else this.#keys.add(keys);
     this.waiters.notify(actor);
     for (const observer of this.observers) observer.committed(before, actor, records);
+  }
+
+  #upgrade(): void {
+    if (this.#schema < ACTOR_SCHEMA) upgradeActorTable(this.db);
   }
 
   /** After the actor was erased, which left a tombstone. */
@@ -138,11 +185,14 @@ export class Resident {
     const before = this.#actor;
     this.#actor = null;
     this.#tombstones = true;
+    this.#counters = NONE;
     this.#keys = new KeyIndex(this.db, 0, true);
     this.waiters.notify(null);
     for (const observer of this.observers) observer.committed(before, null, []);
   }
 }
+
+const NONE: Counters = { events: 0, replays: 0, announced: 0 };
 
 function earliest(times: readonly (number | null)[]): number | null {
   let first: number | null = null;

@@ -1,7 +1,15 @@
 import type { Db } from "./db.ts";
 
-/** The schema this code writes. An actor's row says which one it has. */
-export const ACTOR_SCHEMA = 1;
+/** The schema this code writes. An actor's row says which one it has; an older one is brought here by its next write. */
+export const ACTOR_SCHEMA = 2;
+
+/** Of schema 2: counters, and how far others were told. They share the actor's row, so they cost no row of their own. */
+const SCHEMA_2_COLUMNS = [
+  "events    INTEGER NOT NULL DEFAULT 0",
+  "replays   INTEGER NOT NULL DEFAULT 0",
+  "announced INTEGER NOT NULL DEFAULT 0",
+  "erasing   INTEGER",
+];
 
 /**
  * What every actor has from its first record on. Two tables: each more would cost every spawn a page.
@@ -13,7 +21,8 @@ const BIRTH = [
      one      INTEGER PRIMARY KEY CHECK (one = 1),
      schema   INTEGER NOT NULL,
      sealed   INTEGER NOT NULL,
-     snapshot TEXT    NOT NULL
+     snapshot TEXT    NOT NULL,
+     ${SCHEMA_2_COLUMNS.join(",\n     ")}
    ) STRICT`,
   `CREATE TABLE log (
      seq      INTEGER PRIMARY KEY,
@@ -64,6 +73,17 @@ export function actorTables(db: Db): ActorTables {
 
 export function createActorTables(db: Db): void {
   for (const statement of BIRTH) db.run(statement);
+}
+
+/** From schema 1; whoever calls writes the counters next, in the same transaction. */
+export function upgradeActorTable(db: Db): void {
+  for (const column of SCHEMA_2_COLUMNS) db.run(`ALTER TABLE actor ADD COLUMN ${column}`);
+  db.run("UPDATE actor SET schema = ? WHERE one = 1", ACTOR_SCHEMA);
+}
+
+/** Reads the whole log: for actors that were written before their events were counted. */
+export function countEvents(db: Db): number {
+  return db.one<{ n: number }>("SELECT count(*) AS n FROM log WHERE kind = 'event'")?.n ?? 0;
 }
 
 export function createSealTables(db: Db): void {

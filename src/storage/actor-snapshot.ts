@@ -2,36 +2,87 @@ import { PerdureError } from "../base/errors.ts";
 import { ACTOR_SCHEMA } from "./actor-schema.ts";
 import type { Db } from "./db.ts";
 
+/** What is counted beside the snapshot, since birth; written with it. */
+export interface Counters {
+  /** Events recorded. */
+  events: number;
+  /** Repeats of a key that were answered. */
+  replays: number;
+  /** Seq up to which webhooks have been told. */
+  announced: number;
+}
+
 export interface StoredActor {
+  schema: number;
   /** Records up to this one have their keys in blocks. */
   sealed: number;
   /** The envelope's JSON. */
   snapshot: string;
+  /** Null in a row of schema 1, which has none. */
+  counters: Counters | null;
+  /** ms; when its deletion began, or null. */
+  erasing: number | null;
 }
+
+type ActorRow = Omit<StoredActor, "counters"> & Partial<Counters>;
 
 export function readActor(db: Db): StoredActor | null {
-  const row = db.one<StoredActor & { schema: number }>(
-    "SELECT schema, sealed, snapshot FROM actor WHERE one = 1",
-  );
-  if (row && row.schema > ACTOR_SCHEMA) {
+  const row = db.one<ActorRow>("SELECT * FROM actor WHERE one = 1");
+  if (row === null) return null;
+  const { schema, sealed, snapshot, events, replays = 0, announced = 0, erasing = null } = row;
+  if (schema > ACTOR_SCHEMA) {
     throw new PerdureError(
       "unavailable",
-      `The actor's tables are of schema ${row.schema}; this version knows schemas up to ${ACTOR_SCHEMA}. Deploy the newer version.`,
+      `The actor's tables are of schema ${schema}; this version knows schemas up to ${ACTOR_SCHEMA}. Deploy the newer version.`,
     );
   }
-  return row;
+  const counters = events === undefined ? null : { events, replays, announced };
+  return { schema, sealed, snapshot, counters, erasing };
 }
 
-export function insertActor(db: Db, snapshot: string): void {
+export function insertActor(
+  db: Db,
+  snapshot: string,
+  { events, replays, announced }: Counters,
+): void {
   db.run(
-    "INSERT INTO actor (one, schema, sealed, snapshot) VALUES (1, ?, 0, ?)",
+    "INSERT INTO actor (one, schema, sealed, snapshot, events, replays, announced) VALUES (1, ?, 0, ?, ?, ?, ?)",
     ACTOR_SCHEMA,
     snapshot,
+    events,
+    replays,
+    announced,
   );
 }
 
-export function updateActor(db: Db, snapshot: string, sealed: number): void {
-  db.run("UPDATE actor SET snapshot = ?, sealed = ? WHERE one = 1", snapshot, sealed);
+export function updateActor(
+  db: Db,
+  snapshot: string,
+  sealed: number,
+  { events, replays, announced }: Counters,
+): void {
+  db.run(
+    "UPDATE actor SET snapshot = ?, sealed = ?, events = ?, replays = ?, announced = ? WHERE one = 1",
+    snapshot,
+    sealed,
+    events,
+    replays,
+    announced,
+  );
+}
+
+/** The counters alone, when nothing else is to be written. */
+export function updateCounters(db: Db, { events, replays, announced }: Counters): void {
+  db.run(
+    "UPDATE actor SET events = ?, replays = ?, announced = ? WHERE one = 1",
+    events,
+    replays,
+    announced,
+  );
+}
+
+export function markErasing(db: Db, at: number): void {
+  db.run("UPDATE actor SET erasing = ? WHERE one = 1", at);
 }
 
 export function insertCheckpoint(db: Db, seq: number, snapshot: string): void {

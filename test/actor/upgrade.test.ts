@@ -1,0 +1,92 @@
+import { runInDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import {
+  actorNow,
+  evict,
+  expectReplays,
+  meterOf,
+  objectOf,
+  sent,
+  spawned,
+  sqlIn,
+} from "../support/actors.ts";
+import { fresh } from "../support/api.ts";
+
+const machine = {
+  initial: "a",
+  states: { a: { on: { GO: { target: "b" } } }, b: { on: { GO: { target: "a" } } } },
+};
+
+/** As the first release made it. */
+const SCHEMA_1 = `CREATE TABLE actor (
+     one      INTEGER PRIMARY KEY CHECK (one = 1),
+     schema   INTEGER NOT NULL,
+     sealed   INTEGER NOT NULL,
+     snapshot TEXT    NOT NULL
+   ) STRICT`;
+
+/** An actor with three events, in tables of schema 1. */
+async function ofSchema1(): Promise<string> {
+  const id = await spawned(machine);
+  for (let index = 0; index < 3; index += 1) await sent(id, "GO");
+  await runInDurableObject(objectOf(id), (_, { storage }) => {
+    storage.transactionSync(() => {
+      storage.sql.exec("ALTER TABLE actor RENAME TO newer");
+      storage.sql.exec(SCHEMA_1);
+      storage.sql.exec("INSERT INTO actor SELECT 1, 1, sealed, snapshot FROM newer");
+      storage.sql.exec("DROP TABLE newer");
+    });
+  });
+  await evict(id);
+  return id;
+}
+
+const rowOf = async (id: string): Promise<Record<string, unknown>> => {
+  const [row] = await sqlIn<Record<string, unknown>>(id, "SELECT * FROM actor");
+  delete row!["snapshot"];
+  return row!;
+};
+
+test("an actor of schema 1 is read as it is, and nothing is written", async () => {
+  const id = await ofSchema1();
+  expect(await actorNow(id)).toMatchObject({ seq: 4, stateValue: "b" });
+  expect(await rowOf(id)).toEqual({ one: 1, schema: 1, sealed: 0 });
+  expect((await meterOf(id)).rowsWritten).toBe(0);
+});
+
+test("its first write brings it to schema 2 and counts what it has lived through", async () => {
+  const id = await ofSchema1();
+  const answer = await sent(id, "GO", undefined, { key: fresh("k") });
+  expect(answer).toMatchObject({ status: 200, body: { seq: 5, stateValue: "a" } });
+  const upgraded = {
+    one: 1,
+    schema: 2,
+    sealed: 0,
+    events: 4,
+    replays: 0,
+    announced: 4,
+    erasing: null,
+  };
+  expect(await rowOf(id)).toEqual(upgraded);
+  await evict(id);
+  await sent(id, "GO");
+  expect(await rowOf(id)).toEqual({ ...upgraded, events: 5 });
+  await expectReplays(id);
+});
+
+test("tables of a newer schema are refused with both numbers", async () => {
+  const id = await spawned(machine);
+  await sqlIn(id, "UPDATE actor SET schema = 3");
+  await evict(id);
+  const answer = await sent(id, "GO");
+  expect(answer.status).toBe(503);
+  expect(answer.body.detail).toMatch(/schema 3.*schemas up to 2/);
+});
+
+test("events are counted in the row that is written anyway", async () => {
+  const id = await spawned(machine);
+  expect(await rowOf(id)).toMatchObject({ schema: 2, events: 0, announced: 0 });
+  await sent(id, "GO");
+  await sent(id, "UNKNOWN");
+  expect(await rowOf(id)).toMatchObject({ events: 2, erasing: null });
+});
