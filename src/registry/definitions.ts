@@ -66,11 +66,20 @@ export function acquire(
   db: Db | null,
   name: string,
 ): { ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure } {
-  const named = db && findDefinition(db, name);
-  const row = named && named.state !== "retired" ? named : db && newestRoot(db, name);
+  const row = db && named(db, name);
   if (!db || !row) return notFound("definition_not_found", name) as { ok: false; failure: Failure };
   if (row.state === "unused") markDefinition(db, row.id, "used");
   return { ok: true, definition: resolved(db, row) };
+}
+
+export function knows(db: Db | null, name: string): boolean {
+  return db !== null && named(db, name) !== null;
+}
+
+/** A definition, or the newest root of a family. */
+function named(db: Db, name: string): DefinitionRow | null {
+  const row = findDefinition(db, name);
+  return row && row.state !== "retired" ? row : newestRoot(db, name);
 }
 
 export function resolve(db: Db | null, id: string): ResolvedDefinition | null {

@@ -14,7 +14,7 @@ import {
 } from "../storage/registry-keys.ts";
 import type { KeyRow } from "../storage/registry-keys.ts";
 import { formatApiKey, newKeyId, newSecret } from "./api-key.ts";
-import { answerOnce } from "./once.ts";
+import { answerOnce } from "../storage/once.ts";
 import { answer, newestFirst, notFound, refuse, tooMany } from "./replies.ts";
 import type { CollectionKey, Principal, RegistryReply, Scope } from "./rpc.ts";
 

@@ -54,6 +54,10 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return asData(() => definitions.acquire(this.#stored(), name));
   }
 
+  knows(name: string) {
+    return asData(() => definitions.knows(this.#stored(), name));
+  }
+
   definitionByHash(hash: string) {
     return asData(() => definitions.definitionByHash(this.#stored(), hash));
   }

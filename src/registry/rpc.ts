@@ -1,6 +1,9 @@
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { CollectionKey } from "../storage/once.ts";
 import type { Refused } from "./refused.ts";
+
+export type { CollectionKey };
 
 export type Scope = "read" | "write" | "deploy" | "admin";
 export const SCOPES: readonly Scope[] = ["read", "write", "deploy", "admin"];
@@ -39,12 +42,6 @@ export type RegistryReply =
   | { ok: true; status: number; body: JsonValue; replayed?: boolean }
   | { ok: false; failure: Failure };
 
-/** Everything of a collection POST that its key is bound to. */
-export interface CollectionKey {
-  key: string;
-  request: string;
-}
-
 /**
  * The remote surface of a tenant's registry. Stays compatible one version back and forth. Tables that a
  * newer version wrote are refused as data: `given` reads answers that are no replies.
@@ -68,6 +65,8 @@ export interface RegistryRpc {
   ): Promise<{ ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure }>;
   /** The body of content `hash`, for actors that hold the hash; null when it was never here. */
   definitionByHash(hash: string): Promise<string | null | Refused>;
+  /** Whether a spawn by this id or family would find a definition; marks nothing. */
+  knows(name: string): Promise<boolean | Refused>;
   /** The body of a definition by its id (for replay on another one), retired ones included. */
   resolve(id: string): Promise<ResolvedDefinition | null | Refused>;
 

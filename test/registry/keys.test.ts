@@ -6,7 +6,7 @@ import { sha256Hex } from "../../src/base/sha256.ts";
 import { parseApiKey } from "../../src/registry/api-key.ts";
 import type { RegistryRpc, Scope } from "../../src/registry/rpc.ts";
 import { Db } from "../../src/storage/db.ts";
-import { rememberAnswer } from "../../src/storage/registry-answers.ts";
+import { rememberAnswer } from "../../src/storage/answers.ts";
 import { fresh } from "../support/api.ts";
 import { bodyOf, registryObject } from "../support/registry.ts";
 

@@ -1,5 +1,17 @@
 import type { Db } from "./db.ts";
 
+/** Of every object that answers keyed calls on a collection. */
+export const ANSWERS_TABLE = `
+      CREATE TABLE answers (
+        key         TEXT    NOT NULL PRIMARY KEY,
+        request     TEXT    NOT NULL,
+        status      INTEGER NOT NULL,
+        body        TEXT    NOT NULL,
+        at          INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX answers_by_time ON answers (at);
+`;
+
 /** The first answer of a keyed call on a collection; never one with a secret in it. */
 export interface AnswerRow {
   key: string;
