@@ -119,6 +119,31 @@ export const LIMITS = {
   settleMs: 60_000,
   /** ms after its due time at which a timer is overdue: the platform may be a minute late by itself. */
   overdueMs: 60_000,
+  /** soonest due times a directory shard holds in memory; when they are used up it reads its index again. */
+  horizon: 1_000,
+  /** changes that share one transaction of a directory shard: its turn stays short. */
+  changesPerCommit: 500,
+  /** ms after which an alarm tells a change of references that was not told right after its commit. */
+  owedMs: 5_000,
+  /** changes of references in one call to their shard. */
+  refChangesPerCall: 500,
+  /** overdue actors that one alarm of a shard wakes, how many at once, and ms it waits for one. */
+  rousedPerAlarm: 200,
+  rousedAtOnce: 16,
+  rouseMs: 30_000,
+  /** ms between attempts to wake an overdue actor: the first pause, doubled each time, and the longest. */
+  rousePauseMs: 60_000,
+  rousePauseMostMs: 3_600_000,
+  /** tombstones that one alarm forgets. */
+  tombstonesPerAlarm: 1_000,
+  /** ms a lost reference is remembered, so that late news of it does no harm. */
+  lostRefMs: 86_400_000,
+  /** lost references that one alarm forgets. */
+  lostRefsPerAlarm: 1_000,
+  /** classes up to which a list walks along the index class by class; more are read as a whole and sorted. */
+  classesWalked: 64,
+  /** entries of one call to a shard: ids that are selected or picked. */
+  entriesPerCall: 2_000,
   /** ms an isolate trusts what it knows of a tenant's webhooks and used definitions. */
   leaseMs: 10_000,
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */

@@ -1,5 +1,167 @@
 import { DurableObject } from "cloudflare:workers";
+import { LIMITS } from "../base/limits.ts";
+import { logError } from "../base/log.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import type { Env } from "../env.ts";
+import { AlarmClock } from "../storage/alarm-clock.ts";
+import { Db } from "../storage/db.ts";
+import type { Meter } from "../storage/db.ts";
+import { owesAnything } from "../storage/directory-owed.ts";
+import { openDirectory, storedDirectoryVersion } from "../storage/directory-schema.ts";
+import { pruneTombstones } from "../storage/directory-tombstones.ts";
+import { bury } from "./bury.ts";
+import { count, figures } from "./count.ts";
+import { Debts } from "./debts.ts";
+import { asGiven } from "./given.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { Lag } from "./lag.ts";
+import { list, pick, select } from "./list.ts";
+import { put } from "./put.ts";
+import { overdueNow, rouseAll } from "./rouse-overdue.ts";
+import type { DirectoryRpc, Entry, Filter, Given, Place } from "./rpc.ts";
+import { Shard } from "./shard.ts";
 
-/** One shard of a tenant's directory of actors. */
-export class DirectoryObject extends DurableObject<Env> {}
+/** One shard of a tenant's directory of actors. Reading one that has nothing writes nothing. */
+export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc {
+  readonly #db: Db;
+  readonly #alarm: AlarmClock;
+  readonly #lag = new Lag();
+  readonly #commits: GroupCommit;
+  readonly #debts: Debts;
+  #shard: Shard | null = null;
+  #alarmKnown: Promise<void> | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const db = new Db(ctx.storage);
+    this.#db = db;
+    this.#alarm = new AlarmClock(ctx.storage, db.meter);
+    const ledger = {
+      transaction: <T>(closure: () => T): T => db.transaction(closure),
+      committed: () => this.#committed(),
+      undone: () => {
+        this.#shard = null;
+      },
+      durable: () => ctx.storage.sync(),
+    };
+    this.#commits = new GroupCommit(ledger, LIMITS.changesPerCommit);
+    this.#debts = new Debts(env, this.#commits);
+  }
+
+  /** Rows and alarms since this object woke, for tests that count. */
+  get meter(): Meter {
+    return this.#db.meter;
+  }
+
+  /** Transactions that took changes since this object woke, for tests that count. */
+  get commits(): number {
+    return this.#commits.commits;
+  }
+
+  put(entry: Entry): Promise<Given<null>> {
+    return asGiven(() => this.#change((shard) => put(shard, entry, Date.now())));
+  }
+
+  bury(gone: { id: string; uid: string; bornAt: number }): Promise<Given<null>> {
+    return asGiven(async () => {
+      const idHash = await sha256Hex(gone.id);
+      return await this.#change((shard) => bury(shard, { ...gone, idHash }, Date.now()));
+    });
+  }
+
+  list(query: { filter: Filter; after: Place | null; limit: number }) {
+    return this.#read(
+      (shard) => list(shard, query, Date.now()),
+      () => ({ items: [], more: false, next: null }),
+    );
+  }
+
+  pick(query: { ids: string[]; filter: Filter }) {
+    return this.#read(
+      (shard) => pick(shard, query, Date.now()),
+      () => [],
+    );
+  }
+
+  select(query: { filter: Filter; after: Place | null; limit: number }) {
+    return this.#read(
+      (shard) => select(shard, query, Date.now()),
+      () => ({ items: [], next: null }),
+    );
+  }
+
+  count(filter: Filter) {
+    return this.#read(
+      (shard) => count(shard, filter, Date.now()),
+      () => [],
+    );
+  }
+
+  figures() {
+    return this.#read(
+      (shard) => figures(shard, Date.now()),
+      () => ({ events: 0, replays: 0, overdue: 0, lagMs: 0 }),
+    );
+  }
+
+  override async alarm(): Promise<void> {
+    try {
+      this.#alarm.wentOff();
+      if (!(await this.#exists())) return;
+      const shard = this.#open();
+      const now = Date.now();
+      const overdue = overdueNow(shard, now);
+      pruneTombstones(this.#db, now - LIMITS.tombstoneMs, LIMITS.tombstonesPerAlarm);
+      // The next look is certain before anything is tried.
+      this.#alarm.ensure(shard.nextLook());
+      if (owesAnything(this.#db)) this.#alarm.ensure(now + LIMITS.owedMs);
+      await Promise.all([
+        this.#debts.pay(shard),
+        rouseAll(() => this.#open(), this.env, this.#commits, overdue),
+      ]);
+    } catch (error) {
+      logError("error", error, { at: "directory/alarm" });
+      this.#alarm.ensure(Date.now() + LIMITS.rousePauseMs);
+    }
+  }
+
+  /** A change in the next group. */
+  async #change(change: (shard: Shard) => void): Promise<null> {
+    await this.#woken();
+    await this.#commits.add(() => change(this.#open()));
+    return null;
+  }
+
+  #read<T>(read: (shard: Shard) => T, nothing: () => T): Promise<Given<T>> {
+    return asGiven(async () => ((await this.#exists()) ? read(this.#open()) : nothing()));
+  }
+
+  /** Whether anything was ever written here. */
+  async #exists(): Promise<boolean> {
+    if (this.#shard === null && storedDirectoryVersion(this.#db) === 0) return false;
+    await this.#woken();
+    return true;
+  }
+
+  /** Learns once per wake which alarm the platform holds. */
+  #woken(): Promise<void> {
+    this.#alarmKnown ??= this.#alarm.load();
+    return this.#alarmKnown;
+  }
+
+  /** What is stored, with its tables, made now if need be. */
+  #open(): Shard {
+    if (this.#shard) return this.#shard;
+    openDirectory(this.#db, this.ctx.id.name ?? "");
+    this.#shard = new Shard(this.#db, this.#alarm, this.#lag);
+    return this.#shard;
+  }
+
+  /** Right after a commit, in its turn: the alarm that it needs is part of it, what it owes is told. */
+  #committed(): void {
+    const shard = this.#shard;
+    if (!shard) return;
+    this.#alarm.ensure(shard.takeLook());
+    if (shard.takeOwing()) this.ctx.waitUntil(this.#debts.pay(shard));
+  }
+}

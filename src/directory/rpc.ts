@@ -101,12 +101,12 @@ export interface DirectoryRpc {
   }): Promise<Given<{ items: Summary[]; more: boolean; next: Place | null }>>;
   /** The entries of these ids that fit the filter. */
   pick(query: { ids: string[]; filter: Filter }): Promise<Given<Summary[]>>;
-  /** The same page as ids only, thousands at a time. */
+  /** The same page as ids only, thousands at a time; `next` is null at the end. */
   select(query: {
     filter: Filter;
     after: Place | null;
     limit: number;
-  }): Promise<Given<{ items: Selected[]; next: Place | null }>>;
+  }): Promise<Given<{ items: (Selected & Place)[]; next: Place | null }>>;
   /** Every class that fits and how many are in it. */
   count(filter: Filter): Promise<Given<ClassCount[]>>;
   figures(): Promise<Given<ShardFigures>>;
@@ -116,8 +116,13 @@ export interface DirectoryRpc {
 export interface RefsRpc {
   /** Applies changes that a directory shard owes; each is judged by incarnation and seq, so repeats and late ones do no harm. */
   apply(changes: RefChange[]): Promise<Given<null>>;
-  /** Up to `limit` actors that have this reference. */
-  find(query: { name: string; value: string; limit: number }): Promise<Given<Selected[]>>;
+  /** Up to `limit` actors that have this reference, youngest first, behind a place. */
+  find(query: {
+    name: string;
+    value: string;
+    limit: number;
+    after?: Place | null;
+  }): Promise<Given<(Selected & Place)[]>>;
 }
 
 export interface RefChange {

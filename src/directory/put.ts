@@ -1,0 +1,75 @@
+import { canonicalJson } from "../base/json.ts";
+import { PerdureError } from "../base/errors.ts";
+import { findEntry, keepSums, writeEntry } from "../storage/directory-entries.ts";
+import type { EntryRow } from "../storage/directory-entries.ts";
+import { deleteRousing } from "../storage/directory-rousing.ts";
+import { hasTombstone } from "../storage/directory-tombstones.ts";
+import { classOf } from "./actor-class.ts";
+import { compareAges } from "./age.ts";
+import { entryFault } from "./entry-fault.ts";
+import { owe } from "./owe.ts";
+import { refChanges } from "./owed-refs.ts";
+import type { Entry } from "./rpc.ts";
+import type { Shard } from "./shard.ts";
+
+/** Takes an entry if it is news: in a transaction, synchronously. What changes nothing writes nothing. */
+export function put(shard: Shard, entry: Entry, now: number): void {
+  const fault = entryFault(entry);
+  if (fault !== null) throw new PerdureError("invalid_request", fault);
+  const { db } = shard;
+  const row = findEntry(db, entry.id);
+  if (row && compareAges(entry, ageOf(row)) < 0) return;
+  const same = row !== null && row.uid === entry.uid;
+  // Where the incarnation has a row, it was not buried.
+  if (!same && hasTombstone(db, entry.uid)) return;
+
+  const to = shard.classFor(classOf(entry));
+  const next = rowOf(entry, to.n, same ? row.steps : null);
+  // A repeat says nothing of an actor that was woken in vain, and is not tried sooner for it.
+  if (row && sameRow(row, next)) return;
+  forgetRousing(shard, entry.id);
+  writeEntry(db, next);
+  if (row && !same) keepSums(db, row);
+  if (!row || !same || row.refs !== next.refs) {
+    const before = row ? refsOf(row) : {};
+    owe(shard, refChanges(entry.id, before, entry.refs, entry, !same), now);
+  }
+  shard.moved(entry.id, row && shard.classOf(row.class), to, entry.dueAt);
+  shard.lag.note(now - entry.changedAt, now);
+}
+
+export function ageOf(row: EntryRow): { bornAt: number; uid: string; seq: number } {
+  return { bornAt: row.born, uid: row.uid, seq: row.seq };
+}
+
+export function refsOf(row: EntryRow): { [name: string]: string } {
+  return JSON.parse(row.refs) as { [name: string]: string };
+}
+
+/** The actor is not to be woken again before its due time, or was woken. */
+export function forgetRousing(shard: Shard, id: string): void {
+  const rousing = shard.rousing.get(id);
+  if (!rousing) return;
+  shard.rousing.delete(id);
+  if (rousing.stored) deleteRousing(shard.db, id);
+}
+
+function rowOf(entry: Entry, n: number, steps: string | null): EntryRow {
+  return {
+    id: entry.id,
+    class: n,
+    uid: entry.uid,
+    born: entry.bornAt,
+    seq: entry.seq,
+    due: entry.dueAt,
+    updated: entry.updatedAt,
+    events: entry.events,
+    replays: entry.replays,
+    refs: canonicalJson(entry.refs),
+    steps: entry.steps ?? steps,
+  };
+}
+
+function sameRow(a: EntryRow, b: EntryRow): boolean {
+  return (Object.keys(b) as (keyof EntryRow)[]).every((column) => a[column] === b[column]);
+}

@@ -1,0 +1,80 @@
+import type { Db } from "./db.ts";
+
+export interface EntryRow {
+  id: string;
+  /** Number of its class. */
+  class: number;
+  uid: string;
+  /** ms. */
+  born: number;
+  seq: number;
+  /** ms, or null when the actor does not wake by itself. */
+  due: number | null;
+  /** ms. */
+  updated: number;
+  events: number;
+  replays: number;
+  /** Canonical JSON, name to value. */
+  refs: string;
+  /** Packed codes in base64. */
+  steps: string | null;
+}
+
+export function findEntry(db: Db, id: string): EntryRow | null {
+  return db.one<EntryRow>("SELECT * FROM entry WHERE id = ?", id);
+}
+
+/** Those of the ids that there are, in no order. */
+export function entriesOf(db: Db, ids: readonly string[]): EntryRow[] {
+  if (ids.length === 0) return [];
+  return db.all<EntryRow>(
+    "SELECT * FROM entry WHERE id IN (SELECT value FROM json_each(?))",
+    JSON.stringify(ids),
+  );
+}
+
+/** Two rows: its own and the index's. */
+export function writeEntry(db: Db, row: EntryRow): void {
+  db.run(
+    `INSERT INTO entry (id, class, uid, born, seq, due, updated, events, replays, refs, steps)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET class = excluded.class, uid = excluded.uid, born = excluded.born,
+       seq = excluded.seq, due = excluded.due, updated = excluded.updated, events = excluded.events,
+       replays = excluded.replays, refs = excluded.refs, steps = excluded.steps`,
+    row.id,
+    row.class,
+    row.uid,
+    row.born,
+    row.seq,
+    row.due,
+    row.updated,
+    row.events,
+    row.replays,
+    row.refs,
+    row.steps,
+  );
+}
+
+export function deleteEntry(db: Db, id: string): void {
+  db.run("DELETE FROM entry WHERE id = ?", id);
+}
+
+/** Sums of what entries count, of living and deleted actors. Reads the whole table. */
+export function sumOfEntries(db: Db): { events: number; replays: number } {
+  return (
+    db.one<{ events: number; replays: number }>(
+      `SELECT gone_events + (SELECT COALESCE(SUM(events), 0) FROM entry) AS events,
+              gone_replays + (SELECT COALESCE(SUM(replays), 0) FROM entry) AS replays FROM shard`,
+    ) ?? { events: 0, replays: 0 }
+  );
+}
+
+/** Keeps what a deleted actor had counted. */
+export function keepSums(db: Db, { events, replays }: { events: number; replays: number }): void {
+  if (events === 0 && replays === 0) return;
+  db.run(
+    "UPDATE shard SET gone_events = gone_events + ?, gone_replays = gone_replays + ?",
+    events,
+    replays,
+  );
+}

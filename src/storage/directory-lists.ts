@@ -1,0 +1,92 @@
+import type { Db } from "./db.ts";
+
+/** What entries of some classes have to be beside that. */
+export interface Range {
+  /** Those behind this place; from the first when null. */
+  after: { bornAt: number; id: string } | null;
+  /** ms; born no earlier than this, when others of that age are known to come first. */
+  bornFrom?: number;
+  /** ms; updated later than this. */
+  updatedAfter: number | null;
+  /** ms; with `overdue`: due before this; with `punctual`: not due before this. */
+  dueBefore: number;
+  due: "any" | "overdue" | "punctual";
+}
+
+export interface Placed {
+  id: string;
+  born: number;
+}
+
+/** The first entries of one class, youngest first: a walk along the index. */
+export function placesOfClass(db: Db, n: number, range: Range, limit: number): Placed[] {
+  const { where, bindings } = conditions(range);
+  return db.all<Placed>(
+    `SELECT id, born FROM entry INDEXED BY entry_by_class WHERE class = ?${where}
+     ORDER BY born DESC, id LIMIT ?`,
+    n,
+    ...bindings,
+    limit,
+  );
+}
+
+/** The first entries of many classes, youngest first: reads all of them in the index, keeps the first. */
+export function placesOfClasses(
+  db: Db,
+  classes: readonly number[],
+  range: Range,
+  limit: number,
+): Placed[] {
+  const { where, bindings } = conditions(range);
+  return db.all<Placed>(
+    `SELECT id, born FROM entry INDEXED BY entry_by_class
+     WHERE class IN (SELECT value FROM json_each(?))${where} ORDER BY born DESC, id LIMIT ?`,
+    JSON.stringify(classes),
+    ...bindings,
+    limit,
+  );
+}
+
+/** Per class: how many were updated later than a time, and how many of those are due before another. */
+export function countByClass(
+  db: Db,
+  updatedAfter: number | null,
+  dueBefore: number,
+): { class: number; total: number; overdue: number }[] {
+  return db.all(
+    `SELECT class, COUNT(*) AS total, COALESCE(SUM(due < ?), 0) AS overdue
+     FROM entry INDEXED BY entry_by_class WHERE updated > ? GROUP BY class`,
+    dueBefore,
+    updatedAfter ?? -1,
+  );
+}
+
+/** Due times of active actors from the soonest on. */
+export function* dueTimes(db: Db): Generator<{ id: string; due: number }> {
+  yield* db.each<{ id: string; due: number }>(
+    `SELECT id, due FROM entry INDEXED BY entry_by_class
+     WHERE class IN (SELECT n FROM class WHERE status = 'active') AND due IS NOT NULL ORDER BY due`,
+  );
+}
+
+function conditions(range: Range): { where: string; bindings: (number | string)[] } {
+  let where = "";
+  const bindings: (number | string)[] = [];
+  const { after, bornFrom, updatedAfter, due, dueBefore } = range;
+  if (after) {
+    where += " AND born <= ? AND (born < ? OR id > ?)";
+    bindings.push(after.bornAt, after.bornAt, after.id);
+  }
+  if (bornFrom !== undefined) {
+    where += " AND born >= ?";
+    bindings.push(bornFrom);
+  }
+  if (updatedAfter !== null) {
+    where += " AND updated > ?";
+    bindings.push(updatedAfter);
+  }
+  if (due === "overdue") where += " AND due < ?";
+  if (due === "punctual") where += " AND (due IS NULL OR due >= ?)";
+  if (due !== "any") bindings.push(dueBefore);
+  return { where, bindings };
+}

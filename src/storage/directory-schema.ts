@@ -1,0 +1,104 @@
+import { PerdureError } from "../base/errors.ts";
+import type { Db } from "./db.ts";
+
+interface SchemaStep {
+  to: number;
+  name: string;
+  statements: string;
+}
+
+/**
+ * The only DDL of a directory shard: a new one runs all steps, an older one the tail. Steps that were released
+ * are never edited. Every update of an entry writes its row and the row of the one index, and nothing else:
+ * what can be filtered, but for times, is in the class. `due` and `updated` are in the index so that lists and
+ * scans by them read nothing else.
+ */
+const STEPS: readonly SchemaStep[] = [
+  {
+    to: 1,
+    name: "classes, entries, tombstones, owed references",
+    statements: `
+      CREATE TABLE shard (
+        one           INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+        name          TEXT    NOT NULL,
+        gone_events   INTEGER NOT NULL,
+        gone_replays  INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE class (
+        n             INTEGER NOT NULL PRIMARY KEY,
+        definition_id TEXT    NOT NULL,
+        family        TEXT    NOT NULL,
+        status        TEXT    NOT NULL,
+        state         TEXT    NOT NULL,
+        tags          TEXT    NOT NULL,
+        attention     TEXT    NOT NULL
+      ) STRICT;
+      CREATE TABLE entry (
+        id            TEXT    NOT NULL PRIMARY KEY,
+        class         INTEGER NOT NULL,
+        uid           TEXT    NOT NULL,
+        born          INTEGER NOT NULL,
+        seq           INTEGER NOT NULL,
+        due           INTEGER,
+        updated       INTEGER NOT NULL,
+        events        INTEGER NOT NULL,
+        replays       INTEGER NOT NULL,
+        refs          TEXT    NOT NULL,
+        steps         TEXT
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX entry_by_class ON entry (class, born DESC, id, due, updated);
+      CREATE TABLE tombstone (
+        uid           TEXT    NOT NULL PRIMARY KEY,
+        id_hash       TEXT    NOT NULL,
+        deleted_at    INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX tombstone_by_time ON tombstone (deleted_at);
+      CREATE TABLE owed (
+        n             INTEGER NOT NULL PRIMARY KEY,
+        changes       TEXT    NOT NULL
+      ) STRICT;
+      CREATE TABLE rousing (
+        id            TEXT    NOT NULL PRIMARY KEY,
+        tries         INTEGER NOT NULL,
+        retry_at      INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
+];
+
+export const DIRECTORY_VERSION = STEPS.length;
+
+/** Version of what is stored; 0 when nothing was ever written. Writes nothing. */
+export function storedDirectoryVersion(db: Db): number {
+  const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema'";
+  if (!db.one(table)) return 0;
+  return db.one<{ version: number }>("SELECT version FROM schema")?.version ?? 0;
+}
+
+/** Brings the tables to this code's version, in one transaction; refuses those of a newer one. */
+export function openDirectory(db: Db, name: string): void {
+  db.transaction(() => {
+    const version = storedDirectoryVersion(db);
+    if (version > DIRECTORY_VERSION) {
+      throw new PerdureError(
+        "unavailable",
+        `The directory's tables are of schema version ${version}; this version knows versions up to ${DIRECTORY_VERSION}. Deploy the newer version.`,
+      );
+    }
+    if (version === DIRECTORY_VERSION) return;
+    if (version === 0) {
+      db.run("CREATE TABLE schema (version INTEGER NOT NULL) STRICT");
+      db.run("INSERT INTO schema (version) VALUES (0)");
+    }
+    for (const step of STEPS) if (step.to > version) db.run(step.statements);
+    if (version === 0) {
+      db.run("INSERT INTO shard (one, name, gone_events, gone_replays) VALUES (1, ?, 0, 0)", name);
+    }
+    db.run("UPDATE schema SET version = ?", DIRECTORY_VERSION);
+  });
+}
+
+/** The object's name, which the platform may not tell when an alarm woke it. */
+export function shardName(db: Db): string {
+  return db.one<{ name: string }>("SELECT name FROM shard")?.name ?? "";
+}

@@ -1,0 +1,124 @@
+import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
+import { describe, expect, test } from "vitest";
+import { shardCount } from "../../src/directory/shards.ts";
+import type { Entry } from "../../src/directory/rpc.ts";
+import { fresh } from "../support/api.ts";
+import {
+  entry,
+  evictShard,
+  shardCalls,
+  shardObject,
+  sqlInShard,
+  value,
+} from "../support/directory.ts";
+
+async function shardWith(...entries: Entry[]): Promise<string> {
+  const tenant = fresh("t");
+  await shardCount(env, tenant, true);
+  const name = `${tenant}/0`;
+  for (const one of entries) value(await shardCalls(name).put(one));
+  return name;
+}
+
+async function all(name: string) {
+  const page = value(await shardCalls(name).list({ filter: {}, after: null, limit: 200 }));
+  return page.items;
+}
+
+async function cost(name: string, act: () => Promise<unknown>) {
+  const meter = () =>
+    runInDurableObject(shardObject(name), (shard) => ({ ...shard.meter, commits: shard.commits }));
+  const before = await meter();
+  await act();
+  const after = await meter();
+  return {
+    rows: after.rowsWritten - before.rowsWritten,
+    alarms: after.alarmsSet - before.alarmsSet,
+    commits: after.commits - before.commits,
+  };
+}
+
+describe("an entry", () => {
+  test("is listed as it was put", async () => {
+    const one = entry({ tags: ["x"], refs: { order: "7" }, stateValue: { a: "b" }, dueAt: 9e12 });
+    const name = await shardWith(one);
+    const { steps: _s, changedAt: _c, events: _e, replays: _r, ...summary } = one;
+    expect(await all(name)).toEqual([summary]);
+    await evictShard(name);
+    expect(await all(name)).toEqual([summary]);
+  });
+
+  test("costs two rows at most when it changes, none when it is repeated", async () => {
+    const one = entry();
+    const name = await shardWith(one, entry({ stateValue: "b" }));
+    const changes = [
+      { seq: 2, updatedAt: 2_000 },
+      { seq: 3, updatedAt: 3_000, stateValue: "b" },
+      { seq: 4, updatedAt: 4_000, stateValue: "a", events: 4, replays: 2, steps: "AAAA" },
+    ];
+    for (const change of changes) {
+      const next = { ...one, ...change };
+      expect(await cost(name, () => shardCalls(name).put(next))).toMatchObject({
+        rows: 2,
+        alarms: 0,
+      });
+      const again = { ...next, changedAt: next.changedAt + 5 };
+      expect(await cost(name, () => shardCalls(name).put(again))).toMatchObject({ rows: 0 });
+    }
+    // Older news is no news.
+    expect(await cost(name, () => shardCalls(name).put(one))).toMatchObject({ rows: 0 });
+  });
+
+  test("keeps its steps when news comes without them", async () => {
+    const one = entry({ steps: "AAAA" });
+    const name = await shardWith(one, { ...one, seq: 2, steps: null });
+    expect(await sqlInShard(name, "SELECT seq, steps FROM entry")).toEqual([
+      { seq: 2, steps: "AAAA" },
+    ]);
+    const other = { ...one, uid: fresh("uid"), bornAt: 2_000, seq: 1, steps: null };
+    value(await shardCalls(name).put(other));
+    expect(await sqlInShard(name, "SELECT seq, steps FROM entry")).toEqual([
+      { seq: 1, steps: null },
+    ]);
+  });
+
+  test("goes when it is buried, and does not come back", async () => {
+    const one = entry();
+    const name = await shardWith(one);
+    value(await shardCalls(name).bury(one));
+    expect(await all(name)).toEqual([]);
+    value(await shardCalls(name).put({ ...one, seq: 9 }));
+    expect(await all(name)).toEqual([]);
+    expect(value(await shardCalls(name).count({}))).toEqual([]);
+    const second = { ...one, uid: fresh("uid"), bornAt: 2_000 };
+    value(await shardCalls(name).put(second));
+    value(await shardCalls(name).bury(one));
+    expect(await all(name)).toMatchObject([{ uid: second.uid }]);
+  });
+});
+
+describe("changes that come together", () => {
+  test("share transactions", async () => {
+    const name = await shardWith(entry());
+    const many = Array.from({ length: 200 }, (_, n) => entry({ bornAt: n }));
+    const spent = await cost(name, () => Promise.all(many.map((one) => shardCalls(name).put(one))));
+    expect(spent.rows).toBe(400);
+    expect(spent.commits).toBeLessThanOrEqual(100);
+    expect(await all(name)).toHaveLength(200);
+  });
+
+  test("fail alone", async () => {
+    const name = await shardWith();
+    const bad = entry({ seq: 1.5 });
+    const good = [entry({ stateValue: "new" }), entry({ stateValue: "new" })];
+    const put = (one: Entry) => shardCalls(name).put(one);
+    const answers = await Promise.all([good[0], bad, good[1]].map((one) => put(one as Entry)));
+    expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
+    expect(answers[1]).toMatchObject({ failure: { code: "invalid_request" } });
+    expect(await all(name)).toHaveLength(2);
+    expect(value(await shardCalls(name).count({}))).toMatchObject([
+      { stateValue: "new", count: 2 },
+    ]);
+  });
+});
