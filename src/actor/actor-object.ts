@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { PerdureError } from "../base/errors.ts";
+import { streamQuery } from "../base/stream-call.ts";
 import type { Env } from "../env.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
@@ -8,6 +9,7 @@ import { advanceClock } from "./clock.ts";
 import { control, setRefs } from "./control.ts";
 import { erase } from "./erase.ts";
 import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
+import { openStream } from "./open-stream.ts";
 import { replayLog } from "./replay.ts";
 import { Resident } from "./resident.ts";
 import type * as Rpc from "./rpc.ts";
@@ -16,17 +18,24 @@ import { DueRunner } from "./run-due.ts";
 import { listSchedules, schedule, unschedule } from "./schedule.ts";
 import { send, sendBatch } from "./send.ts";
 import { spawn } from "./spawn.ts";
+import { Streams } from "./streams.ts";
 
 /** The durable shell of one actor. It only wires: each verb has a file of its own. */
 export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   readonly #resident: Resident;
   readonly #due: DueRunner;
+  readonly #streams: Streams;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const db = new Db(ctx.storage);
     this.#resident = new Resident(db, env, new AlarmClock(ctx.storage, db.meter));
     this.#due = new DueRunner(this.#resident, () => ctx.storage.deleteAll());
+    this.#streams = new Streams(this.#resident, {
+      accept: (socket) => acceptStream(ctx, socket),
+      all: () => ctx.getWebSockets(),
+    });
+    this.#resident.observers.push(this.#streams);
   }
 
   /** Rows and alarms since this object woke, for tests that count. */
@@ -36,6 +45,16 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
 
   override async alarm(): Promise<void> {
     await this.#due.run();
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const query = streamQuery<Rpc.StreamQuery>(request);
+    const opened = await expected(openStream(this.#resident, this.#streams, query));
+    return opened instanceof Response ? opened : Response.json(opened);
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    await this.#streams.heard(socket, message);
   }
 
   spawn(command: Rpc.SpawnCommand): Promise<Rpc.Reply> {
@@ -111,8 +130,16 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   }
 }
 
+/** What keeps a connection open through proxies wakes nobody. */
+function acceptStream(ctx: DurableObjectState, socket: WebSocket): void {
+  ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+  ctx.acceptWebSocket(socket);
+}
+
 /** An expected refusal crosses as data; anything else is a fault of ours and stays an exception. */
-async function expected(reply: Promise<Rpc.Reply>): Promise<Rpc.Reply> {
+async function expected<Opened = never>(
+  reply: Promise<Rpc.Reply | Opened>,
+): Promise<Rpc.Reply | Opened> {
   try {
     return await reply;
   } catch (error) {

@@ -83,6 +83,20 @@ export interface LogQuery extends Address {
   kind: string | null;
 }
 
+/** What a stream is asked for; it arrives with the request for the WebSocket that it is served by. */
+export interface StreamQuery extends Address {
+  /** Records with a greater seq; those from now on when null. */
+  after: number | null;
+  /** ms since 1970 at which it ends. */
+  until: number;
+  /**
+   * Characters that may be sent. `granted`: the reader says how many it has read, and as many more may be.
+   * Otherwise the stream ends when they are used up.
+   */
+  credit: number;
+  granted: boolean;
+}
+
 /**
  * Every expected outcome, as data. `seq` is the actor's last record (its ETag).
  * A replay of an earlier answer says `replayed`.
@@ -93,6 +107,11 @@ export type Reply =
 
 /** The remote surface of an actor's Durable Object. Stays compatible one version back and forth. */
 export interface ActorRpc {
+  /**
+   * A `StreamQuery` (src/base/stream-call.ts): 101 with a WebSocket that is sent each record, oldest first, and `after`;
+   * else a Reply as JSON, which is a refusal, or 204 where an actor has ended and nothing is left to send.
+   */
+  fetch(request: Request): Promise<Response>;
   /** 201 actor. */
   spawn(command: SpawnCommand): Promise<Reply>;
   /** 200 answer of an event (API.md "Actors"), with `actor` when asked for. */

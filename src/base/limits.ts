@@ -54,6 +54,18 @@ export const LIMITS = {
   waitMs: 55_000,
   /** clients waiting on one actor at once. */
   waitersPerActor: 1_000,
+  /** streams of one actor; each record is sent to each of them. */
+  streamsPerActor: 1_000,
+  /** ms after which a stream ends, so that revoked keys end; its client connects again where it was. */
+  streamMs: 3_600_000,
+  /** ms between two signs of life on an event stream; proxies take silence for an end, many after 30 s. */
+  streamHeartbeatMs: 15_000,
+  /** characters sent to a reader and not yet read; the rest waits in the log, so slow readers cost no memory. */
+  streamWindow: 262_144,
+  /** characters that one WebSocket carries in all: nobody sees how many of them are unread, and they are held in memory. */
+  streamChars: 33_554_432,
+  /** ms that a stream token opens streams: it stands in an address, which gets logged on the way. */
+  streamTokenMs: 60_000,
   /** characters; an idempotency key. */
   idempotencyKeyChars: 255,
   /** ms a collection's idempotency key is kept: 30 days. */

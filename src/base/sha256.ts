@@ -1,10 +1,17 @@
+import { hexOf } from "./hex.ts";
+
 const encoder = new TextEncoder();
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** SHA-256 of a text's UTF-8 bytes, 64 lower-case hex digits. */
 export async function sha256Hex(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
-  let hex = "";
-  for (const byte of digest) hex += HEX[byte];
-  return hex;
+  return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text))));
+}
+
+/** HMAC-SHA-256 of a text's UTF-8 bytes under those of `secret`, 64 lower-case hex digits. */
+export async function hmacSha256Hex(secret: string, text: string): Promise<string> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, [
+    "sign",
+  ]);
+  return hexOf(new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))));
 }

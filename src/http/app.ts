@@ -16,6 +16,7 @@ import { mount } from "./route.ts";
 import type { Route } from "./route.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { serviceRoutes } from "./service.ts";
+import { streamRoutes } from "./streams.ts";
 import { trialRoutes } from "./trials.ts";
 
 const declared: readonly Route[] = [
@@ -25,6 +26,7 @@ const declared: readonly Route[] = [
   ...inspectionRoutes,
   ...eventRoutes,
   ...logRoutes,
+  ...streamRoutes,
   ...scheduleRoutes,
   ...controlRoutes,
   ...keyRoutes,

@@ -27,11 +27,8 @@ const knownTenants = new Lru<true>({ count: LIMITS.keysCached });
 
 /** Who a request acts for; throws `unauthorized`, or `not_configured` where nobody could be. */
 export async function authenticate(env: Env, headers: Headers): Promise<Principal> {
-  const development = env.PERDURE_PROFILE === "development";
-  const adminKey = env.PERDURE_ADMIN_KEY ?? "";
-  const hasAdminKey = adminKey.length >= ADMIN_KEY_CHARS_LEAST;
-  if (!development && !hasAdminKey) throw notConfigured();
-
+  requireConfiguration(env);
+  const { development, adminKey, hasAdminKey } = configurationOf(env);
   const key = presentedKey(headers);
   if (key === null) {
     throw unauthorized("Send your API key as `Authorization: Bearer <key>` or `X-API-Key: <key>`.");
@@ -50,6 +47,18 @@ export async function authenticate(env: Env, headers: Headers): Promise<Principa
   const until = Math.min(now + LIMITS.keyCacheMs, principal.expiresAt ?? Number.POSITIVE_INFINITY);
   checked.set(hash, { principal, until });
   return principal;
+}
+
+function configurationOf(env: Env) {
+  const development = env.PERDURE_PROFILE === "development";
+  const adminKey = env.PERDURE_ADMIN_KEY ?? "";
+  return { development, adminKey, hasAdminKey: adminKey.length >= ADMIN_KEY_CHARS_LEAST };
+}
+
+/** Throws `not_configured` where no key could open anything. */
+export function requireConfiguration(env: Env): void {
+  const { development, hasAdminKey } = configurationOf(env);
+  if (!development && !hasAdminKey) throw notConfigured();
 }
 
 export function requireScope(principal: Principal, scope: Scope): void {
@@ -82,7 +91,8 @@ async function lookUp(env: Env, text: string): Promise<Principal | null> {
   );
 }
 
-async function isTenant(env: Env, tenant: string): Promise<boolean> {
+/** Asks no object of that name: what is not known is not called into being. */
+export async function isTenant(env: Env, tenant: string): Promise<boolean> {
   if (tenant === DEFAULT_TENANT || knownTenants.get(tenant)) return true;
   const known = given(
     await callObject(env.REGISTRY, DEFAULT_TENANT, true, (registry) =>
@@ -91,6 +101,10 @@ async function isTenant(env: Env, tenant: string): Promise<boolean> {
   );
   if (known) knownTenants.set(tenant, true);
   return known;
+}
+
+export function hasKey(headers: Headers): boolean {
+  return headers.has("Authorization") || headers.has("X-API-Key");
 }
 
 function presentedKey(headers: Headers): string | null {
@@ -103,7 +117,7 @@ function presentedKey(headers: Headers): string | null {
 
 const UNKNOWN_KEY = "This API key opens nothing: it is mistyped, expired, or was revoked.";
 
-function unauthorized(detail: string): PerdureError {
+export function unauthorized(detail: string): PerdureError {
   return new PerdureError("unauthorized", detail);
 }
 

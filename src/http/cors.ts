@@ -8,6 +8,7 @@ const ALLOWED_HEADERS = [
   "Content-Type",
   "Idempotency-Key",
   "If-Match",
+  "Last-Event-ID",
   "Prefer",
   "X-Request-Id",
 ];

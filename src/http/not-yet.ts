@@ -8,8 +8,6 @@ const DIRECTORY = "Lists, counts and bulk spawns of actors are not built yet; re
 const MIGRATIONS =
   "Migrations are not built yet; actors stay on the definition they were spawned on.";
 const RESCUE = "Rescue is not built yet; a parked step can be run again with POST …/retry.";
-const STREAM =
-  "Streams are not built yet; GET …/wait holds a request open until a state is reached.";
 const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
 const BULK = "Bulk operations are not built yet; call each actor.";
 const SCHEDULES = "Recurring schedules are not built yet; POST …/schedule sends one event later.";
@@ -32,8 +30,6 @@ const LATER: readonly [methods: string, path: string, sentence: string][] = [
   ["get", "/v1/actors/{id}/decisions", MIGRATIONS],
   ["post", "/v1/actors/{id}/rollback", MIGRATIONS],
   ["post", "/v1/actors/{id}/rescue", RESCUE],
-  ["get", "/v1/actors/{id}/stream", STREAM],
-  ["post", "/v1/actors/{id}/stream-token", STREAM],
   ["get", "/v1/tasks", TASKS],
   ["get patch", "/v1/tasks/{taskId}", TASKS],
   ["post", "/v1/tasks/{taskId}/{action}", TASKS],

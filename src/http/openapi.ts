@@ -30,6 +30,7 @@ export function openApiDocument(routes: readonly Route[]): JsonSchema {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+        streamToken: { type: "apiKey", in: "query", name: "token" },
       },
       parameters: PARAMETERS,
       headers: HEADERS,
@@ -54,6 +55,11 @@ const PARAMETERS: { [name: string]: JsonSchema } = {
     { type: "string", minLength: 1, maxLength: LIMITS.idempotencyKeyChars + 2 },
   ),
   IfMatch: header("If-Match", "An actor's ETag: its seq in quotes, or *.", text),
+  LastEventId: header(
+    "Last-Event-ID",
+    "The seq of the last record received: those after it follow, from the log. Goes before the query's.",
+    text,
+  ),
   Prefer: header(
     "Prefer",
     "handling=strict refuses an event that would not be handled; return=representation adds the actor to the answer.",
@@ -80,7 +86,8 @@ function operation(route: Route): JsonSchema {
   const { tag, name, summary, scope, body } = route;
   const needs = scope === null ? [] : [`Needs the scope \`${scope}\`.`];
   const description = [...(route.description ? [route.description] : []), ...needs].join(" ");
-  const secured = scope === null ? [] : [{ bearer: [] }, { apiKey: [] }];
+  const token = route.token ? [{ streamToken: [] }] : [];
+  const secured = scope === null ? [] : [{ bearer: [] }, { apiKey: [] }, ...token];
   return {
     operationId: name,
     tags: [tag],
@@ -138,6 +145,7 @@ function parametersOf(route: Route): JsonSchema[] {
     named.push(optional ? "OptionalIdempotencyKey" : "IdempotencyKey");
   }
   if (route.ifMatch) named.push("IfMatch");
+  if (route.resumable) named.push("LastEventId");
   if (route.prefer) named.push("Prefer");
   return [...parameters, ...named.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
@@ -148,14 +156,16 @@ function headersOf(names: readonly string[]): JsonSchema {
 
 function answersOf(route: Route): JsonSchema {
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, { description, schema, headers = [] }]) => [
-      status,
-      {
-        description,
-        headers: headersOf(["X-Request-Id", ...headers]),
-        ...(schema ? { content: { "application/json": { schema } } } : {}),
-      },
-    ]),
+    Object.entries(route.answers).map(
+      ([status, { description, schema, mediaType, headers = [] }]) => [
+        status,
+        {
+          description,
+          headers: headersOf(["X-Request-Id", ...headers]),
+          ...(schema ? { content: { [mediaType ?? "application/json"]: { schema } } } : {}),
+        },
+      ],
+    ),
   );
 }
 

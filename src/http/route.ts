@@ -6,12 +6,13 @@ import type { JsonValue } from "../base/json.ts";
 import type { Env } from "../env.ts";
 import type { Principal, Scope } from "../registry/rpc.ts";
 import type { AppContext, AppEnv } from "./app-env.ts";
-import { authenticate, requireScope } from "./auth.ts";
+import { authenticate, hasKey, requireScope } from "./auth.ts";
 import { readJson } from "./body.ts";
 import { findIdempotencyKey, missingKey, requestHash } from "./idempotency.ts";
 import { parseIfMatch, parsePrefer } from "./preconditions.ts";
 import type { Preferences } from "./preconditions.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
+import { authenticateByToken } from "./stream-token.ts";
 import { validate } from "./validate.ts";
 
 export type Method = "get" | "put" | "post" | "patch" | "delete";
@@ -37,6 +38,10 @@ export interface Declaration<Params, Query, Body> {
   description?: string;
   /** What a key must be allowed to do; null opens the route to everyone. */
   scope: Scope | null;
+  /** A stream token in the query may stand for a key. */
+  token?: boolean;
+  /** Whether `Last-Event-ID` is understood. */
+  resumable?: boolean;
   /** Where this route exists, and what its 404 says elsewhere; it is everywhere when left out. */
   exists?: { here: (env: Env) => boolean; elsewhere: string };
   params?: z.ZodType<Params>;
@@ -104,7 +109,7 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
 
   let principal = NOBODY;
   if (declared.scope !== null) {
-    principal = await authenticate(env, headers);
+    principal = await callerOf(declared, c);
     requireScope(principal, declared.scope);
   }
 
@@ -132,6 +137,14 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
     prefer: parsePrefer(declared.prefer ? headers.get("Prefer") : null),
     requestHash: () => requestHash(c.req.method, canonicalPath(c.req.path), sent),
   });
+}
+
+/** A token counts only where no key is sent. */
+async function callerOf(declared: Route, c: AppContext): Promise<Principal> {
+  const { headers } = c.req.raw;
+  const token = declared.token ? c.req.query("token") : undefined;
+  if (token === undefined || hasKey(headers)) return authenticate(c.env, headers);
+  return authenticateByToken(c.env, token, c.req.param("id") ?? "", Date.now());
 }
 
 const NO_QUERY = z.strictObject({});

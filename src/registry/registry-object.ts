@@ -70,8 +70,8 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return asData(() => settings.shards(this.#stored(), this.#open, fix, this.env.PERDURE_SHARDS));
   }
 
-  streamSecret() {
-    return asData(() => settings.streamSecret(this.#open));
+  streamSecret({ make }: { make: boolean }) {
+    return asData(() => settings.streamSecret(this.#stored(), this.#open, make));
   }
 
   createKey(command: keys.CreateKeyCommand) {

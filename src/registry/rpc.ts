@@ -73,8 +73,8 @@ export interface RegistryRpc {
   /** How many shards this tenant's directory has, for ever; `fix` decides it if nobody has, else null. */
   shards(query: { fix: boolean }): Promise<number | null | Refused>;
 
-  /** The secret that signs this tenant's stream tokens, made at first use. */
-  streamSecret(): Promise<string | Refused>;
+  /** The secret that signs this tenant's stream tokens; `make` makes one if nobody has, else null: a forged token makes none. */
+  streamSecret(query: { make: boolean }): Promise<string | null | Refused>;
 
   /** 201 with the key, once. */
   createKey(

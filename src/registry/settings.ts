@@ -1,3 +1,4 @@
+import { hexOf } from "../base/hex.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Db } from "../storage/db.ts";
 import { fixSetting, readSetting } from "../storage/registry-settings.ts";
@@ -24,9 +25,10 @@ function wanted(configured: string | undefined): number {
   return sensible ? count : LIMITS.directoryShards;
 }
 
-/** 256 random bits in hex by which this tenant's stream tokens are signed. */
-export function streamSecret(open: () => Db): string {
+/** 256 random bits in hex by which this tenant's stream tokens are signed; null where none were made and `make` is not asked. */
+export function streamSecret(stored: Db | null, open: () => Db, make: boolean): string | null {
+  const known = stored && readSetting(stored, STREAM_SECRET);
+  if (known !== null || !make) return known;
   const bytes = crypto.getRandomValues(new Uint8Array(32));
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return fixSetting(open(), STREAM_SECRET, hex);
+  return fixSetting(open(), STREAM_SECRET, hexOf(bytes));
 }

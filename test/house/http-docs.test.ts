@@ -47,7 +47,7 @@ describe("the routes in docs/http.md", () => {
       const needed = [scope ?? "", keyed ? "Idempotency-Key" : ""].filter((need) => need !== "");
       const listed = [...needs.matchAll(/`([^`]+)`/g)].map(([, need]) => need);
       expect(listed, route).toEqual(needed);
-      const statuses = answer.match(/\b20\d\b/g) ?? [];
+      const statuses = answer.match(/\b(?:101|20\d)\b/g) ?? [];
       expect(statuses.toSorted(), route).toEqual(Object.keys(answers).toSorted());
     }
   });

@@ -43,8 +43,6 @@ describe("what is not there", () => {
       ["POST", "/v1/actors/a/rescue"],
       ["POST", "/v1/actors/a/rollback"],
       ["GET", "/v1/actors/a/decisions"],
-      ["GET", "/v1/actors/a/stream"],
-      ["POST", "/v1/actors/a/stream-token"],
       ["POST", "/v1/definitions/preview"],
       ["GET", "/v1/definitions/d/stats"],
       ["POST", "/v1/migrations"],

@@ -78,10 +78,11 @@ describe("the OpenAPI document", () => {
   it("says which key, headers and refusals each operation has", () => {
     for (const { path, method, operation } of operations) {
       const open = ["/v1/health", "/openapi.json"].includes(path);
-      expect(operation.security.length, path).toBe(open ? 0 : 2);
+      const stream = path.endsWith("/stream");
+      expect(operation.security.length, path).toBe(open ? 0 : stream ? 3 : 2);
       const refs = operation.parameters.map(({ $ref }) => $ref?.split("/").at(-1));
       expect(refs).toContain("RequestId");
-      const changes = method === "post" && !/validate|scenario|replay|clock/.test(path);
+      const changes = method === "post" && !/validate|scenario|replay|clock|token/.test(path);
       expect(
         refs.some((ref) => ref?.endsWith("IdempotencyKey")),
         path,
