@@ -1,8 +1,12 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { expect } from "vitest";
+import type { DirectoryEnv } from "../../src/directory/ask.ts";
 import type { DirectoryObject } from "../../src/directory/directory-object.ts";
+import { findByRef } from "../../src/directory/fleet.ts";
 import type { RefsObject } from "../../src/directory/refs-object.ts";
 import type { DirectoryRpc, Entry, Given } from "../../src/directory/rpc.ts";
+import { entryShard, shardCount } from "../../src/directory/shards.ts";
 import { fresh } from "./api.ts";
 
 /** A shard of a directory; a new stub each time, since evicting breaks old ones. */
@@ -68,5 +72,74 @@ export function entry(over: Partial<Entry> = {}): Entry {
     steps: null,
     changedAt: Date.now(),
     ...over,
+  };
+}
+
+/** Numbers in [0, 1) that a seed decides (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
+
+/** A tenant of its own with some entries, each in its shard. */
+export async function fleetOf(
+  size: number,
+  over: (n: number) => Partial<Entry>,
+): Promise<{ tenant: string; entries: Entry[] }> {
+  const tenant = fresh("t");
+  const count = (await shardCount(env, tenant, true)) ?? 0;
+  const entries = Array.from({ length: size }, (_, n) => entry(over(n)));
+  await Promise.all(
+    entries.map(async (one) => value(await shardCalls(entryShard(tenant, count, one.id)).put(one))),
+  );
+  return { tenant, entries };
+}
+
+/** Waits until every reference of these entries can be found. */
+export async function refsKnow(tenant: string, entries: Entry[]): Promise<void> {
+  for (const { id, refs } of entries) {
+    for (const [name, held] of Object.entries(refs)) {
+      const found = async () =>
+        (await findByRef(env, tenant, name, held, 1_000)).some((one) => one.id === id);
+      await expect.poll(found, { timeout: 60_000 }).toBe(true);
+    }
+  }
+}
+
+type Method = (...given: unknown[]) => Promise<Given<{ items?: unknown[] } | unknown[]>>;
+
+/** The same environment, with every call to a directory or its references and how many items they gave. */
+export function counted(of: DirectoryEnv): {
+  env: DirectoryEnv;
+  calls: string[];
+  given: () => number;
+} {
+  const calls: string[] = [];
+  let items = 0;
+  const watch = <T extends object>(objects: { getByName(name: string): T }) => ({
+    getByName: (name: string): T =>
+      new Proxy(objects.getByName(name), {
+        get:
+          (target, method) =>
+          async (...args: unknown[]) => {
+            calls.push(`${name} ${String(method)}`);
+            const answer = await (target as Record<string | symbol, Method>)[method]?.(...args);
+            if (answer?.ok && answer.value) {
+              const given = Array.isArray(answer.value) ? answer.value : answer.value.items;
+              items += given?.length ?? 0;
+            }
+            return answer;
+          },
+      }),
+  });
+  return {
+    env: { ...of, DIRECTORY: watch(of.DIRECTORY), REFS: watch(of.REFS), REGISTRY: of.REGISTRY },
+    calls,
+    given: () => items,
   };
 }

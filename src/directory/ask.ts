@@ -1,0 +1,40 @@
+import { callObject } from "../base/call-object.ts";
+import type { Env } from "../env.ts";
+import { taken } from "./given.ts";
+import type { DirectoryRpc, Given, Place, RefsRpc, Selected } from "./rpc.ts";
+import { refShard, shardCount, shardNames } from "./shards.ts";
+
+/** What of the environment leads to a tenant's directory. */
+export type DirectoryEnv = Pick<Env, "DIRECTORY" | "REFS" | "REGISTRY">;
+
+/** Asks one shard; throws what it refuses. Reads only: it may be asked again. */
+export async function askShard<T>(
+  env: DirectoryEnv,
+  name: string,
+  ask: (shard: DirectoryRpc) => Promise<Given<T>>,
+): Promise<T> {
+  return taken(await callObject(env.DIRECTORY, name, true, ask));
+}
+
+/** Asks all shards of a tenant at once; none when no actor was ever spawned. */
+export async function askAll<T>(
+  env: DirectoryEnv,
+  tenant: string,
+  ask: (shard: DirectoryRpc) => Promise<Given<T>>,
+): Promise<T[]> {
+  const count = await shardCount(env, tenant, false);
+  if (count === null) return [];
+  return await Promise.all(shardNames(tenant, count).map((name) => askShard(env, name, ask)));
+}
+
+/** Actors that the shard of a reference knows to have it, youngest first. */
+export async function askRefs(
+  env: DirectoryEnv,
+  tenant: string,
+  query: Parameters<RefsRpc["find"]>[0],
+): Promise<(Selected & Place)[]> {
+  const count = await shardCount(env, tenant, false);
+  if (count === null) return [];
+  const name = refShard(tenant, count, query.name, query.value);
+  return taken(await callObject(env.REFS, name, true, (refs) => refs.find(query)));
+}
