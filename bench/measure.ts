@@ -53,7 +53,7 @@ export function mixed(
   load: Load,
   ids: string[],
 ): Promise<Measured> {
-  return closedLoop(running, load, ids, async (connection, id, latencies) => {
+  return inTurn(running, load, ids, async (connection, id, latencies) => {
     await create(target, connection, id);
     await play(target, connection, id, latencies);
   });
@@ -66,7 +66,7 @@ export function creates(
   load: Load,
   ids: string[],
 ): Promise<Measured> {
-  return closedLoop(running, load, ids, async (connection, id, latencies) => {
+  return inTurn(running, load, ids, async (connection, id, latencies) => {
     const from = performance.now();
     await create(target, connection, id);
     latencies.push(performance.now() - from);
@@ -80,7 +80,7 @@ export function events(
   load: Load,
   ids: string[],
 ): Promise<Measured> {
-  return closedLoop(running, load, ids, (connection, id, latencies) =>
+  return inTurn(running, load, ids, (connection, id, latencies) =>
     play(target, connection, id, latencies),
   );
 }
@@ -93,7 +93,7 @@ export function trivial(
   count: number,
 ): Promise<Measured> {
   const turns = Array.from({ length: count }, (_, turn) => String(turn));
-  return closedLoop(running, load, turns, async (connection, _turn, latencies) => {
+  return inTurn(running, load, turns, async (connection, _turn, latencies) => {
     const from = performance.now();
     const { status } = await connection.request(request);
     if (status !== 200) throw new WrongAnswer(`Wrong answer: ${status} instead of 200`);
@@ -122,7 +122,8 @@ async function play(
 
 type Work = (connection: Connection, item: string, latencies: number[]) => Promise<void>;
 
-function closedLoop(
+/** Every client takes the next item when it is done with the one before, on a connection of its own. */
+export function inTurn(
   running: Running,
   { clients, limitMs }: Load,
   items: readonly string[],

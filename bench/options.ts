@@ -1,7 +1,12 @@
 import { parseArgs } from "node:util";
 import { Refusal } from "../scripts/refusal.ts";
 
+/** In the order in which they run. */
+export const PARTS = ["rates", "counts", "lists"] as const;
+export type Part = (typeof PARTS)[number];
+
 export interface BenchOptions {
+  parts: ReadonlySet<Part>;
   rounds: number;
   /** Per slot with several clients. */
   instances: number;
@@ -10,33 +15,56 @@ export interface BenchOptions {
   /** Played and thrown away before each slot. */
   warmUp: number;
   clients: number[];
+  /** In the directory whose lists are timed. */
+  entries: number;
+  /** Lists of each kind. */
+  lists: number;
+  /** Actors whose rows and requests are counted. */
+  counted: number;
   /** No stretch of measuring takes much longer. */
   limitMs: number;
 }
 
 export const USAGE = `Usage: npm run bench -- [options]
 
+  --only <list>          of the parts rates, counts and lists; default all
+
+  rates: events a second with the directory and without, next to a bare Durable Object
   --rounds <number>      default 5
   --instances <number>   per slot, default 1000; a fifth of it with 1 client
   --clients <list>       default 1,16,64
-  --quick                1 round, half a second for each figure: shows that it works, not how fast`;
+
+  lists: how long a page of actors takes
+  --entries <number>     in the directory, default 100000
+  --lists <number>       of each kind, default 200
+
+  counts: rows, requests, alarms and bytes of each step of an actor's life
+  --counted <number>     actors, default 200
+
+  --quick                little of everything: shows that it works, not how fast`;
 
 const WARM_UP = 300;
 const QUICK_MS = 500;
 const MOST_CLIENTS = 1_000;
-const MOST_INSTANCES = 100_000;
+const MOST = 1_000_000;
 
 export function readOptions(args: string[]): BenchOptions | "help" {
   const given = parse(args);
   if (given.help) return "help";
   const rounds = whole("--rounds", given.rounds ?? (given.quick ? "1" : "5"), 1_000);
-  const instances = whole("--instances", given.instances ?? "1000", MOST_INSTANCES);
+  const instances = whole("--instances", given.instances ?? "1000", MOST);
   const clients = (given.clients ?? "1,16,64")
     .split(",")
     .map((count) => whole("--clients", count, MOST_CLIENTS));
   const instancesAlone = Math.ceil(instances / 5);
   const limitMs = given.quick ? QUICK_MS : Number.POSITIVE_INFINITY;
-  return { rounds, instances, instancesAlone, warmUp: WARM_UP, clients, limitMs };
+  const entries = whole("--entries", given.entries ?? (given.quick ? "2000" : "100000"), MOST);
+  const lists = whole("--lists", given.lists ?? (given.quick ? "3" : "200"), MOST);
+  const counted = whole("--counted", given.counted ?? (given.quick ? "4" : "200"), MOST);
+  const parts = readParts(given.only);
+  const warmUp = WARM_UP;
+  const rates = { rounds, instances, instancesAlone, warmUp, clients, limitMs };
+  return { parts, ...rates, entries, lists, counted };
 }
 
 function parse(args: string[]) {
@@ -44,6 +72,10 @@ function parse(args: string[]) {
     return parseArgs({
       args,
       options: {
+        only: { type: "string" },
+        entries: { type: "string" },
+        lists: { type: "string" },
+        counted: { type: "string" },
         rounds: { type: "string" },
         instances: { type: "string" },
         clients: { type: "string" },
@@ -60,4 +92,12 @@ function whole(name: string, text: string, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
   throw new Refusal(`${name} ${text} is not a whole number from 1 to ${most}.\n\n${USAGE}`);
+}
+
+function readParts(only: string | undefined): ReadonlySet<Part> {
+  if (only === undefined) return new Set(PARTS);
+  const names = only.split(",");
+  const unknown = names.find((name) => !(PARTS as readonly string[]).includes(name));
+  if (unknown === undefined) return new Set(names as Part[]);
+  throw new Refusal(`--only ${unknown} is not one of ${PARTS.join(", ")}.\n\n${USAGE}`);
 }

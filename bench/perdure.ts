@@ -2,27 +2,14 @@ import { readFile } from "node:fs/promises";
 import { startServer } from "../scripts/server.ts";
 import { wireRequest } from "./connection.ts";
 import { expectAnswer } from "./target.ts";
-import type { Target } from "./target.ts";
-import { EVENTS, STATES } from "./workload.ts";
+import type { Running, Target } from "./target.ts";
+import { STATES, eventOf } from "./workload.ts";
 
 const LOAN = new URL("../examples/loan/loan.json", import.meta.url);
-const DEFINITION = "loan-v1";
-const HEADERS = { Authorization: "Bearer dev", "Content-Type": "application/json" };
+export const DEFINITION = "loan-v1";
+export const HEADERS = { Authorization: "Bearer dev", "Content-Type": "application/json" };
 
-/** Perdure as `npm start` serves it. */
-export const perdure: Target = {
-  name: "Perdure",
-  async start(directory) {
-    const server = await startServer({ persistTo: directory });
-    const end = () => server.kill();
-    try {
-      await deployLoan(server.url);
-    } catch (error) {
-      await end();
-      throw error;
-    }
-    return { url: server.url, pid: server.serverPid, end };
-  },
+const WIRE: Omit<Target, "name" | "start"> = {
   trivial: wireRequest("GET", "/v1/health", {}),
   create: (id) =>
     wireRequest(
@@ -38,23 +25,47 @@ export const perdure: Target = {
       "POST",
       `/v1/actors/${id}/events`,
       { ...HEADERS, "Idempotency-Key": `event-${index}` },
-      EVENTS[index],
+      eventOf(index),
     ),
   checkEvent: (id, index, answer) =>
     expectAnswer(answer, 200, {
       actorId: id,
       seq: index + 2,
       handled: true,
-      stateValue: STATES[index],
+      stateValue: STATES[Math.min(index, STATES.length - 1)],
     }),
 };
 
-export async function deployLoan(url: string): Promise<void> {
+/** Perdure as `npm start` serves it. */
+export const perdure = served("Perdure", {});
+
+/** The same without an index of its actors, so nothing can be listed: what the actors alone cost. */
+export const perdureAlone = served("no directory", { PERDURE_DIRECTORY: "off" });
+
+function served(name: string, env: Record<string, string>): Target {
+  return {
+    name,
+    ...WIRE,
+    async start(directory): Promise<Running> {
+      const server = await startServer({ persistTo: directory, env });
+      const end = () => server.kill();
+      try {
+        await deployLoan(server.url);
+      } catch (error) {
+        await end();
+        throw error;
+      }
+      return { url: server.url, pid: server.serverPid, end };
+    },
+  };
+}
+
+export async function deployLoan(url: string, id = DEFINITION): Promise<void> {
   const definition = JSON.parse(await readFile(LOAN, "utf8"));
   const response = await fetch(`${url}/v1/definitions`, {
     method: "PUT",
     headers: HEADERS,
-    body: JSON.stringify({ id: DEFINITION, definition }),
+    body: JSON.stringify({ id, definition }),
   });
-  expectAnswer({ status: response.status, body: await response.text() }, 201, { id: DEFINITION });
+  expectAnswer({ status: response.status, body: await response.text() }, 201, { id });
 }

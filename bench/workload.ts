@@ -6,6 +6,11 @@ export const EVENTS = [
   { type: "ADD_DOCUMENT", payload: { name: "payslip.pdf" } },
 ].map((event) => JSON.stringify(event));
 
+/** Body of the event with this index; the last one of the four again and again. */
+export function eventOf(index: number): string {
+  return EVENTS[Math.min(index, EVENTS.length - 1)] ?? "";
+}
+
 /** Where each of them leads. */
 export const STATES = [
   "awaiting_fee",

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { ROOT, wrangler } from "./wrangler.ts";
 
 /** What a Worker is made of, as `workerd` needs to know it. Names of modules are file names. */
@@ -38,8 +38,7 @@ async function build(directory: string): Promise<void> {
   const draft = `${directory}.${process.pid}`;
   await mkdir(draft, { recursive: true });
   try {
-    await wrangler(["deploy", "--dry-run", "--outdir", draft]);
-    await writeFile(join(draft, MANIFEST), JSON.stringify(await describe(draft), null, 2));
+    await writeFile(join(draft, MANIFEST), JSON.stringify(await buildWorker(draft), null, 2));
     await rename(draft, directory);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
@@ -49,11 +48,16 @@ async function build(directory: string): Promise<void> {
   await removeOld();
 }
 
-async function describe(directory: string): Promise<Manifest> {
+/** Builds the Worker of `entry`, a file of this project, into `directory`. */
+export async function buildWorker(
+  directory: string,
+  entry = join(ROOT, "src/index.ts"),
+): Promise<Manifest> {
+  await wrangler(["deploy", entry, "--dry-run", "--outdir", directory]);
   const { unstable_readConfig: readConfig } = await import("wrangler");
   const config = readConfig({ config: join(ROOT, "wrangler.toml") }, { hideWarnings: true });
   const files = await readdir(directory);
-  const main = "index.js";
+  const main = `${parse(entry).name}.js`;
   const modules = files.filter((name) => /\.(wasm|html|txt|sql|bin)$/.test(name));
   if (!files.includes(main)) throw new Error(`wrangler wrote no ${main}`);
   return {

@@ -19,6 +19,8 @@ export const USAGE = `Usage: npm start -- [options]       development: loopback 
   --persist-to <dir>   default .perdure`;
 
 const SHORTEST_KEY = 16;
+/** What an operator may decide about the directory of actors. */
+const FLEET = ["PERDURE_SHARDS", "PERDURE_DIRECTORY"];
 
 export function readSettings(args: string[], env: NodeJS.ProcessEnv): ServeSettings | "help" {
   const given = parse(args);
@@ -43,7 +45,7 @@ function development(host: string) {
   }
   return {
     variables: { PERDURE_PROFILE: "development", PERDURE_TEST_CLOCK: "1" },
-    fromEnvironment: ["CORS_ORIGINS"],
+    fromEnvironment: ["CORS_ORIGINS", ...FLEET],
     reachable: ["public", "private", "local"],
   };
 }
@@ -59,7 +61,7 @@ function production(env: NodeJS.ProcessEnv) {
   }
   return {
     variables: { PERDURE_PROFILE: "production" },
-    fromEnvironment: ["PERDURE_ADMIN_KEY", "CORS_ORIGINS"],
+    fromEnvironment: ["PERDURE_ADMIN_KEY", "CORS_ORIGINS", ...FLEET],
     reachable: ["public"],
   };
 }

@@ -13,27 +13,40 @@ import { ROOT } from "../house/sources.ts";
 
 const LOAD = { clients: 2, limitMs: Number.POSITIVE_INFINITY };
 
+/** Runs the benchmark's quick profile; answers what it printed. Nothing of it may be left behind. */
+function quickly(...options: string[]): string {
+  const temporary = mkdtempSync(join(tmpdir(), "perdure-bench-test-"));
+  try {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(ROOT, "bench/run.ts"), "--quick", ...options],
+      { encoding: "utf8", env: { ...process.env, TMPDIR: temporary } },
+    );
+    const said = stderr.replace(/^Building the Worker.*\n/m, "");
+    expect({ status, said }).toEqual({ status: 0, said: "" });
+    expect(stdout.trim().split("\n").at(-1)).toContain("these figures mean nothing");
+    expect(readdirSync(temporary)).toEqual([]);
+    return stdout;
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
+}
+
 describe("the benchmark", () => {
-  it("measures both servers, prints every table and leaves nothing behind", () => {
-    const temporary = mkdtempSync(join(tmpdir(), "perdure-bench-test-"));
-    try {
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        [join(ROOT, "bench/run.ts"), "--quick", "--instances", "6", "--clients", "2"],
-        { encoding: "utf8", env: { ...process.env, TMPDIR: temporary } },
-      );
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-      for (const mode of ["Mixed", "Phased", "Creates", "Ceiling"]) {
-        const row = String.raw`\d+ +\(\d+–\d+\) +[\d.]+ +\([\d.]+–[\d.]+\) +[\d.]+ +[\d.]+`;
-        expect(stdout).toMatch(new RegExp(`^${mode}:.*\n.*\n +2 +Perdure +${row}`, "m"));
-      }
-      expect(stdout).toMatch(/^1 round; /m);
-      expect(stdout.trim().split("\n").at(-1)).toContain("these figures mean nothing");
-      expect(stdout).toContain("closed the connection: Perdure 0, bare object 0");
-      expect(readdirSync(temporary)).toEqual([]);
-    } finally {
-      rmSync(temporary, { recursive: true });
+  it("measures all servers, prints every table and leaves nothing behind", () => {
+    const stdout = quickly("--only", "rates", "--instances", "6", "--clients", "2");
+    const rate = String.raw`\d+ +\(\d+–\d+\)`;
+    const times = String.raw`[\d.]+ +[\d.]+ +[\d.]+ +\d+ %`;
+    for (const mode of ["Mixed", "Phased", "Creates", "Ceiling"]) {
+      const ratio = String.raw`[\d.]+ +\([\d.]+–[\d.]+\)`;
+      const perdure = String.raw` +2 +Perdure +${rate} +${ratio} +${times}`;
+      const alone = String.raw` +no directory +${rate} +${ratio} +${times}`;
+      const bare = String.raw` +bare object +${rate} +${times}`;
+      expect(stdout).toMatch(new RegExp(`^${mode}:.*\n.*\n${perdure}\n${alone}\n${bare}$`, "m"));
     }
+    expect(stdout).toMatch(/^1 round; /m);
+    expect(stdout).toMatch(/^With the directory, of the rate without\n.*\n +2 +[\d.]+ /m);
+    expect(stdout).toContain("closed the connection: Perdure 0; no directory 0; bare object 0");
   });
 
   it("refuses options that it does not know", () => {
