@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { PerdureError } from "../base/errors.ts";
 import { streamQuery } from "../base/stream-call.ts";
+import { keepsDirectory } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
@@ -11,6 +12,7 @@ import { erase } from "./erase.ts";
 import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
 import { openStream } from "./open-stream.ts";
 import { replayLog } from "./replay.ts";
+import { Reporter } from "./reporter.ts";
 import { Resident } from "./resident.ts";
 import type * as Rpc from "./rpc.ts";
 import { rouse } from "./rouse.ts";
@@ -25,11 +27,17 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   readonly #resident: Resident;
   readonly #due: DueRunner;
   readonly #streams: Streams;
+  /** Null where no directory is kept. */
+  readonly #reporter: Reporter | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const db = new Db(ctx.storage);
     this.#resident = new Resident(db, env, new AlarmClock(ctx.storage, db.meter));
+    if (keepsDirectory(env)) {
+      this.#reporter = new Reporter(this.#resident, (work) => ctx.waitUntil(work));
+      this.#resident.observers.push(this.#reporter);
+    }
     this.#due = new DueRunner(this.#resident, () => ctx.storage.deleteAll());
     this.#streams = new Streams(this.#resident, {
       accept: (socket) => acceptStream(ctx, socket),
@@ -58,7 +66,7 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   }
 
   spawn(command: Rpc.SpawnCommand): Promise<Rpc.Reply> {
-    return expected(spawn(this.#resident, command));
+    return expected(spawn(this.#resident, this.#reporter, command));
   }
 
   send(command: Rpc.SendCommand): Promise<Rpc.Reply> {
@@ -122,7 +130,7 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   }
 
   rouse(query: Rpc.Address): Promise<Rpc.Reply> {
-    return expected(rouse(this.#resident, query));
+    return expected(rouse(this.#resident, this.#reporter, query));
   }
 
   advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {

@@ -1,6 +1,6 @@
 import { LIMITS } from "../base/limits.ts";
 import { actorView } from "../lifecycle/view.ts";
-import { refuseStatus } from "./guards.ts";
+import { refuseStatus, refuseUnexpected } from "./guards.ts";
 import { answer, noSuchActor, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply } from "./rpc.ts";
@@ -15,7 +15,8 @@ export async function advanceClock(
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
-  const refusal = refuseStatus(actor, ["active", "paused"]);
+  const refusal =
+    refuseUnexpected(actor.envelope, command) ?? refuseStatus(actor, ["active", "paused"]);
   if (refusal) return refusal;
   const work = new Work(actor);
   const now = work.now(Date.now());

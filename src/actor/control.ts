@@ -1,7 +1,7 @@
 import type { Input } from "../lifecycle/input.ts";
 import type { ActorStatus } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
-import { refuseSeq, refuseStatus } from "./guards.ts";
+import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -26,7 +26,10 @@ export async function control(resident: Resident, command: ControlCommand): Prom
   const work = new Work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
-  const refusal = refuseSeq(work.actor, command.keyed.ifMatch) ?? act(work, command, now);
+  const refusal =
+    refuseUnexpected(work.actor.envelope, command) ??
+    refuseSeq(work.actor.envelope, command.keyed.ifMatch) ??
+    act(work, command, now);
   if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
   const { envelope } = work.actor;
@@ -77,7 +80,8 @@ export async function setRefs(
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
-  const refusal = refuseSeq(actor, command.ifMatch);
+  const refusal =
+    refuseUnexpected(actor.envelope, command) ?? refuseSeq(actor.envelope, command.ifMatch);
   if (refusal) return refusal;
   const work = new Work(actor);
   const { refs, principal } = command;

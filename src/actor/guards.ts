@@ -1,17 +1,32 @@
 import type { Actor } from "../lifecycle/actor.ts";
-import type { ActorStatus } from "../lifecycle/types.ts";
+import type { ActorStatus, Envelope } from "../lifecycle/types.ts";
 import { quoted, suggestion } from "../machine/check/problems.ts";
-import { refuse } from "./replies.ts";
-import type { Reply, WaitQuery } from "./rpc.ts";
+import { noSuchActor, refuse } from "./replies.ts";
+import type { Address, Reply, WaitQuery } from "./rpc.ts";
 
 type Refusal = Reply & { ok: false };
 
-export function refuseSeq({ envelope }: Actor, ifMatch: number | null): Refusal | null {
-  if (ifMatch === null || ifMatch === envelope.seq) return null;
+/** Null, or why this is not the actor that the caller means. */
+export function refuseUnexpected(
+  envelope: Pick<Envelope, "uid" | "refs">,
+  { id, expect }: Address,
+): Refusal | null {
+  if (expect === undefined) return null;
+  const { uid, ref } = expect;
+  if (uid !== undefined && uid !== envelope.uid) return noSuchActor(id);
+  if (ref !== undefined && envelope.refs[ref.name] !== ref.value) {
+    const detail = `The actor '${id}' no longer has the reference '${ref.name}' of that value; look it up again.`;
+    return refuse("ref_moved", detail);
+  }
+  return null;
+}
+
+export function refuseSeq({ seq }: Pick<Envelope, "seq">, ifMatch: number | null): Refusal | null {
+  if (ifMatch === null || ifMatch === seq) return null;
   return refuse(
     "seq_mismatch",
-    `The actor is at seq ${envelope.seq}, not ${ifMatch}; read it again and decide anew.`,
-    { extra: { seq: envelope.seq } },
+    `The actor is at seq ${seq}, not ${ifMatch}; read it again and decide anew.`,
+    { extra: { seq } },
   );
 }
 

@@ -5,7 +5,7 @@ import { recordView } from "../lifecycle/record.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { readRows, stateRows } from "../storage/actor-log.ts";
 import type { RecordRow, StateRow } from "../storage/actor-log.ts";
-import { refuseUnreachable } from "./guards.ts";
+import { refuseUnexpected, refuseUnreachable } from "./guards.ts";
 import { actorAt } from "./repeat.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import { recordOf } from "./resident.ts";
@@ -15,11 +15,14 @@ import type { Address, LogQuery, Reply, WaitQuery } from "./rpc.ts";
 /** The actor now, or as it was after a record. */
 export async function read(
   resident: Resident,
-  { id, at }: Address & { at: number | null },
+  query: Address & { at: number | null },
 ): Promise<Reply> {
+  const { id, at } = query;
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
+  const unexpected = refuseUnexpected(actor.envelope, query);
+  if (unexpected) return unexpected;
   const { envelope } = actor;
   if (at === null) {
     const now = Date.now() + envelope.clockOffsetMs;
@@ -37,6 +40,8 @@ export async function log(resident: Resident, query: LogQuery): Promise<Reply> {
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(query.id);
+  const unexpected = refuseUnexpected(actor.envelope, query);
+  if (unexpected) return unexpected;
   const { after, limit, kind } = query;
   const through = actor.envelope.seq;
   const rows = readRows(resident.db, {
@@ -53,10 +58,12 @@ export async function log(resident: Resident, query: LogQuery): Promise<Reply> {
   );
 }
 
-export async function exportHead(resident: Resident, { id }: Address): Promise<Reply> {
+export async function exportHead(resident: Resident, query: Address): Promise<Reply> {
   await resident.load();
   const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
+  if (actor === null) return noSuchActor(query.id);
+  const unexpected = refuseUnexpected(actor.envelope, query);
+  if (unexpected) return unexpected;
   const { envelope, machine } = actor;
   const { definitionId, definitionHash } = envelope;
   const definition = { id: definitionId, hash: definitionHash, definition: machine.definition };
@@ -66,11 +73,14 @@ export async function exportHead(resident: Resident, { id }: Address): Promise<R
 
 export async function exportLog(
   resident: Resident,
-  { id, uid, after, through }: Address & { uid: string; after: number; through: number },
+  query: Address & { uid: string; after: number; through: number },
 ): Promise<Reply> {
+  const { id, uid, after, through } = query;
   await resident.load();
   const { actor } = resident;
   if (actor === null || actor.envelope.uid !== uid) return noSuchActor(id);
+  const unexpected = refuseUnexpected(actor.envelope, query);
+  if (unexpected) return unexpected;
   const limit = LIMITS.pageMost;
   const rows = readRows(resident.db, {
     after,
@@ -118,11 +128,14 @@ function stayView({ state, entered, left }: Stay): JsonObject {
 /** The states it stood in, one after the other; the present one has no end yet. */
 export async function timeline(
   resident: Resident,
-  { id, after, limit }: Address & { after: number; limit: number },
+  query: Address & { after: number; limit: number },
 ): Promise<Reply> {
+  const { id, after, limit } = query;
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
+  const unexpected = refuseUnexpected(actor.envelope, query);
+  if (unexpected) return unexpected;
   const stays: Stay[] = [];
   let nextAfter: number | null = null;
   for (const row of stateRows(resident.db, after)) {
@@ -143,6 +156,8 @@ export async function wait(resident: Resident, query: WaitQuery): Promise<Reply>
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(query.id);
+  const unexpected = refuseUnexpected(actor.envelope, query);
+  if (unexpected) return unexpected;
   const unreachable = refuseUnreachable(actor, query.until);
   if (unreachable) return unreachable;
   if (resident.waiters.full) {

@@ -29,6 +29,7 @@ export function repeatRow(resident: Resident, actor: Actor, keyed: Keyed, row: R
       "This Idempotency-Key was used for another request; send the first request unchanged, or take a new key.",
     );
   }
+  resident.countReplay();
   const record = recordOf(row);
   switch (record.kind) {
     case "event":

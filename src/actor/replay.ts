@@ -8,6 +8,7 @@ import type { Envelope } from "../lifecycle/types.ts";
 import { resolveMachine } from "../registry/definition-cache.ts";
 import { readRows } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
+import { refuseUnexpected } from "./guards.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import { recordOf } from "./resident.ts";
 import type { Resident } from "./resident.ts";
@@ -24,6 +25,8 @@ export async function replayLog(
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(query.id);
+  const refusal = refuseUnexpected(actor.envelope, query);
+  if (refusal) return refusal;
   let { machine } = actor;
   const onOther = query.definitionId !== null && query.definitionId !== actor.envelope.definitionId;
   if (onOther) {

@@ -1,13 +1,15 @@
 import { LIMITS } from "../base/limits.ts";
+import { keepsDirectory } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { wake } from "../lifecycle/actor.ts";
 import { decodeEnvelope, encodeEnvelope } from "../lifecycle/envelope.ts";
 import { decodeRecord, encodeBody } from "../lifecycle/record.ts";
-import { nextDueAt } from "../lifecycle/timers.ts";
+import { packSteps } from "../lifecycle/steps.ts";
+import { alarmTime } from "../lifecycle/timers.ts";
 import type { Envelope, LogRecord, RecordKind } from "../lifecycle/types.ts";
 import { getMachine } from "../registry/definition-cache.ts";
-import { appendRow } from "../storage/actor-log.ts";
+import { appendRow, handledTypes } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import {
   ACTOR_SCHEMA,
@@ -15,20 +17,22 @@ import {
   countEvents,
   createActorTables,
   createSealTables,
+  dropActorTables,
   upgradeActorTable,
 } from "../storage/actor-schema.ts";
 import {
   insertActor,
   insertCheckpoint,
+  markErasing,
   readActor,
   updateActor,
-  updateCounters,
+  updateBooks,
 } from "../storage/actor-snapshot.ts";
-import type { Counters } from "../storage/actor-snapshot.ts";
+import type { Books } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 import { KeyIndex } from "./key-index.ts";
-import type { Observer } from "./observer.ts";
+import type { Gone, Observer } from "./observer.ts";
 import { Waiters } from "./waiters.ts";
 
 /**
@@ -50,8 +54,11 @@ export class Resident {
   #actor: Actor | null = null;
   #keys: KeyIndex;
   #schema: number = ACTOR_SCHEMA;
-  /** Null where they were never counted. */
-  #counters: Counters | null = NONE;
+  /** Null where they were never kept. */
+  #books: Books | null = NONE;
+  #unkept = false;
+  #gone: Gone | null = null;
+  #departures = 0;
 
   constructor(db: Db, env: Env, alarm: AlarmClock) {
     this.db = db;
@@ -74,28 +81,46 @@ export class Resident {
     this.#tombstones = false;
   }
 
+  /** The incarnation that is being erased, or null; known after `load`. */
+  get gone(): Gone | null {
+    return this.#gone;
+  }
+
   /**
-   * As the next commit will write them. For an actor of an older schema events are counted from the log, and
+   * As the next commit will write them. For an actor of an older schema they are made from the log, and
    * what was recorded before is announced to nobody.
    */
-  get counters(): Counters {
-    const announced = this.#actor?.envelope.seq ?? 0;
-    this.#counters ??= { events: countEvents(this.db), replays: 0, announced };
-    return this.#counters;
+  get books(): Books {
+    this.#books ??= {
+      events: countEvents(this.db),
+      replays: 0,
+      steps: packSteps("", handledSteps(this.db)),
+      announced: this.#actor?.envelope.seq ?? 0,
+    };
+    return this.#books;
   }
 
-  /** Changes counters in memory: the next commit writes them, or `keepCounters`. */
-  count(changes: Partial<Counters>): void {
-    this.#counters = { ...this.counters, ...changes };
+  /** Changes the books in memory: the next commit writes them, or `keepBooks`. */
+  note(changes: Partial<Books>): void {
+    this.#books = { ...this.books, ...changes };
+    this.#unkept = true;
   }
 
-  /** Writes the counters now: one row. */
-  keepCounters(): void {
+  /** A repeat was answered from its key. The next commit writes it, or the alarm. */
+  countReplay(): void {
+    this.note({ replays: this.books.replays + 1 });
+    if (keepsDirectory(this.env)) this.alarm.ensure(Date.now() + LIMITS.settleMs);
+  }
+
+  /** Writes what was noted and has not been written: one row, or none. */
+  keepBooks(): void {
+    if (!this.#unkept) return;
     this.db.transaction(() => {
       this.#upgrade();
-      updateCounters(this.db, this.counters);
+      updateBooks(this.db, this.books);
     });
     this.#schema = ACTOR_SCHEMA;
+    this.#unkept = false;
   }
 
   get keys(): KeyIndex {
@@ -122,13 +147,22 @@ export class Resident {
     const stored = readActor(this.db);
     if (stored === null) return;
     const envelope = decodeEnvelope(stored.snapshot);
+    this.#schema = stored.schema;
+    this.#books = stored.books;
+    if (stored.erasing !== null) {
+      this.#gone = goneOf(envelope);
+      if (wokenBy === "call") await this.alarm.load();
+      return;
+    }
+    const departures = this.#departures;
     const registry = this.env.REGISTRY.getByName(envelope.tenant);
     const machine = await getMachine(registry, envelope.definitionHash, envelope.definitionId);
     if (wokenBy === "call") await this.alarm.load();
+    // It can be deleted without its machine, so also while this waited for it.
+    if (this.#departures !== departures) return;
     this.#actor = wake(envelope, machine);
     this.#keys = new KeyIndex(this.db, stored.sealed, false);
-    this.#schema = stored.schema;
-    this.#counters = stored.counters;
+    for (const observer of this.observers) observer.loaded?.(this.#actor, wokenBy);
     // The truth is in the timers; an alarm that got lost is set again by whatever wakes the actor.
     // One that went off ends by setting the next: here it would only be set for what fires now.
     if (wokenBy === "call") this.alarm.ensure(alarmTime(envelope));
@@ -148,12 +182,14 @@ export class Resident {
     const sealing = envelope.seq - this.#keys.sealed >= LIMITS.recordsPerSeal;
     const before = this.#actor;
     const events = records.filter(({ kind }) => kind === "event").length;
-    const counters = { ...this.counters, events: this.counters.events + events };
+    const known = this.#actor === null ? NONE : this.books;
+    const steps = packSteps(known.steps, records);
+    const books = { ...known, events: known.events + events, steps };
     const owed = this.observers.map((observer) => observer.owes?.(before, actor, records) ?? null);
     this.db.transaction(() => {
       if (this.#actor === null) {
         createActorTables(this.db);
-        insertActor(this.db, snapshot, counters);
+        insertActor(this.db, snapshot, books);
       } else this.#upgrade();
       for (const record of records) appendRow(this.db, rowOf(record));
       if (sealing) {
@@ -163,47 +199,74 @@ export class Resident {
       }
       if (this.#actor !== null) {
         const sealed = sealing ? envelope.seq : this.#keys.sealed;
-        updateActor(this.db, snapshot, sealed, counters);
+        updateActor(this.db, snapshot, sealed, books);
       }
     });
     this.alarm.ensure(earliest([alarmAt, ...owed]));
     this.#actor = actor;
     this.#schema = ACTOR_SCHEMA;
-    this.#counters = counters;
+    this.#books = books;
+    this.#unkept = false;
     if (sealing) this.#keys.sealedThrough(envelope.seq);
     else this.#keys.add(keys);
     this.waiters.notify(actor);
     for (const observer of this.observers) observer.committed(before, actor, records);
   }
 
+  /** Inside a transaction. */
   #upgrade(): void {
     if (this.#schema < ACTOR_SCHEMA) upgradeActorTable(this.db);
   }
 
-  /** After the actor was erased, which left a tombstone. */
-  forget(): void {
+  /** Begins the deletion: from this commit on nobody sees the actor. `write` writes what goes with the mark. */
+  depart(envelope: Envelope, at: number, write: () => void): void {
     const before = this.#actor;
-    this.#actor = null;
+    this.db.transaction(() => {
+      this.#upgrade();
+      markErasing(this.db, at);
+      write();
+    });
+    this.#schema = ACTOR_SCHEMA;
+    this.#departures += 1;
+    this.#gone = goneOf(envelope);
     this.#tombstones = true;
-    this.#counters = NONE;
+    this.#actor = null;
     this.#keys = new KeyIndex(this.db, 0, true);
     this.waiters.notify(null);
     for (const observer of this.observers) observer.committed(before, null, []);
   }
+
+  /** Ends the deletion: the tables go. */
+  vanish(): void {
+    this.db.transaction(() => dropActorTables(this.db));
+    this.#gone = null;
+    this.#books = NONE;
+    this.#unkept = false;
+  }
+
+  /** The envelope as stored, for who needs no machine; null when there is no actor or it is being erased. */
+  stored(): Envelope | null {
+    if (this.#actor !== null) return this.#actor.envelope;
+    if (this.#gone !== null || !actorTables(this.db).actor) return null;
+    const stored = readActor(this.db);
+    return stored === null || stored.erasing !== null ? null : decodeEnvelope(stored.snapshot);
+  }
 }
 
-const NONE: Counters = { events: 0, replays: 0, announced: 0 };
+const NONE: Books = { events: 0, replays: 0, steps: "", announced: 0 };
+
+function goneOf({ tenant, id, uid, bornAt, seq }: Envelope): Gone {
+  return { tenant, id, uid, bornAt, seq };
+}
+
+function* handledSteps(db: Db): Generator<{ type: string; handled: true }> {
+  for (const { type } of handledTypes(db)) yield { type, handled: true };
+}
 
 function earliest(times: readonly (number | null)[]): number | null {
   let first: number | null = null;
   for (const time of times) if (time !== null && (first === null || time < first)) first = time;
   return first;
-}
-
-/** When the object must be woken by the server's clock, or null. While paused, due times are only kept. */
-export function alarmTime(envelope: Envelope): number | null {
-  const dueAt = nextDueAt(envelope);
-  return envelope.status === "active" && dueAt !== null ? dueAt - envelope.clockOffsetMs : null;
 }
 
 export function rowOf(record: LogRecord): RecordRow {

@@ -1,17 +1,26 @@
-import { alarmTime } from "./resident.ts";
-import type { Resident } from "./resident.ts";
+import { alarmTime } from "../lifecycle/timers.ts";
+import { refuseUnexpected } from "./guards.ts";
 import { answer, noSuchActor } from "./replies.ts";
+import type { Reporter } from "./reporter.ts";
+import type { Resident } from "./resident.ts";
 import type { Address, Reply } from "./rpc.ts";
 import { Work } from "./work.ts";
 
-/** What an alarm would have done, for a shard that saw none. */
-export async function rouse(resident: Resident, { id }: Address): Promise<Reply> {
+/** What an alarm would have done, for a shard that saw none: it may be behind as well, so it is told anew. */
+export async function rouse(
+  resident: Resident,
+  reporter: Reporter | null,
+  address: Address,
+): Promise<Reply> {
   await resident.load();
   const { actor, alarm } = resident;
-  if (actor === null) return noSuchActor(id);
+  if (actor === null) return noSuchActor(address.id);
+  const refusal = refuseUnexpected(actor.envelope, address);
+  if (refusal) return refusal;
   const work = new Work(actor);
   work.fireDue(work.now(Date.now()));
   if (work.changed) resident.commit(work.actor, work.records);
   else alarm.ensure(alarmTime(actor.envelope));
+  await reporter?.makeSure({ again: true });
   return answer(200, null, work.actor.envelope.seq);
 }

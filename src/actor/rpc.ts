@@ -142,7 +142,7 @@ export interface ActorRpc {
       principal: string;
     },
   ): Promise<Reply>;
-  /** 204, erased. Idempotent by nature: 404 when there was nothing. */
+  /** 204, erased also from the directory; 503 when that goes on by itself. Idempotent by nature: 404 when there was nothing. */
   erase(command: Address & { ifMatch: number | null }): Promise<Reply>;
   /** 200 `{identical, firstDivergence?}`. */
   replay(query: Address & { definitionId: string | null }): Promise<Reply>;
@@ -150,7 +150,11 @@ export interface ActorRpc {
   exportHead(query: Address): Promise<Reply>;
   /** 200 `{items, nextAfter}`: records of this incarnation in their stored, public format, up to seq `through`. */
   exportLog(query: Address & { uid: string; after: number; through: number }): Promise<Reply>;
-  /** 200 null: fires what is due, sets its alarm again, and tells the directory how it stands. For shards, which miss it. */
+  /**
+   * 200 null: fires what is due, sets its alarm again, and tells the directory how it stands. For shards, which miss it.
+   * An actor whose definition cannot be had refuses with code `unavailable` and `extra.reason` "definition_unavailable";
+   * one that is gone with `actor_not_found`.
+   */
   rouse(query: Address): Promise<Reply>;
   /** 200 actor, after its clock moved and what became due was fired. */
   advanceClock(command: Address & { ms: number; principal: string }): Promise<Reply>;

@@ -1,7 +1,8 @@
 import { logError } from "../base/log.ts";
-import { forgetTombstones } from "./erase.ts";
+import { alarmTime } from "../lifecycle/timers.ts";
+import { forgetTombstones, vanished } from "./erase.ts";
+import type { Observer } from "./observer.ts";
 import type { Resident } from "./resident.ts";
-import { alarmTime } from "./resident.ts";
 import { Work } from "./work.ts";
 
 /** ms until the rest of a full batch is fired: a machine whose timers fire at once in a circle must not spin. */
@@ -10,8 +11,12 @@ const RETRY_FIRST_MS = 1_000;
 const RETRY_MOST_MS = 60_000;
 
 /**
- * What the alarm does. It never throws for work that could not be done (the platform would drop the alarm
- * after six tries) and may come early, late, twice, or without reason: the due times in storage are the truth.
+ * What the alarm does: fires what is due, makes sure that nobody is owed news, and sets the next alarm. It never
+ * throws for work that could not be done (the platform would drop the alarm after six tries) and may come early,
+ * late, twice, or without reason: the due times in storage are the truth.
+ *
+ * The platform keeps an alarm until its handler is through, unless that sets the next one. So the next one is set
+ * last, or in a commit that knows what is still owed: a crash in between lets the same alarm go off again.
  */
 export class DueRunner {
   readonly #resident: Resident;
@@ -25,33 +30,58 @@ export class DueRunner {
   }
 
   async run(): Promise<void> {
-    const { alarm } = this.#resident;
+    const { alarm, observers } = this.#resident;
     alarm.wentOff();
-    try {
-      await this.#fire();
+    for (const observer of observers) observer.doubt?.();
+    const fired = await this.#tried(() => this.#fire());
+    const settled = await Promise.all(
+      observers.map((observer) => this.#tried(() => settle(observer))),
+    );
+    const outcomes = [fired, ...settled];
+    for (const outcome of outcomes) if (outcome.ok) alarm.ensure(outcome.next);
+    if (outcomes.every(({ ok }) => ok)) {
       this.#failures = 0;
+      return;
+    }
+    const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
+    this.#failures += 1;
+    alarm.ensure(Date.now() + delay);
+  }
+
+  async #tried(
+    work: () => Promise<number | null>,
+  ): Promise<{ ok: true; next: number | null } | { ok: false }> {
+    try {
+      return { ok: true, next: await work() };
     } catch (error) {
       logError("error", error, { during: "alarm" });
-      const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
-      this.#failures += 1;
-      alarm.ensure(Date.now() + delay);
+      return { ok: false };
     }
   }
 
-  async #fire(): Promise<void> {
-    await this.#resident.load("alarm");
-    const { alarm, actor } = this.#resident;
+  /** Answers ms at which the next alarm is needed. */
+  async #fire(): Promise<number | null> {
+    const resident = this.#resident;
+    await resident.load("alarm");
+    if (resident.gone !== null) {
+      if (!(await vanished(resident))) throw new Error("A deletion has to be tried again.");
+      return null;
+    }
+    const { actor } = resident;
     if (actor === null) {
       // In this turn, before a spawn that waits for its own can write anything.
-      if (forgetTombstones(this.#resident)) await this.#empty();
-      return;
+      if (forgetTombstones(resident)) await this.#empty();
+      return null;
     }
     const work = new Work(actor);
     const all = work.fireDue(work.now(Date.now()));
-    const { envelope } = work.actor;
-    if (work.changed) {
-      const alarmAt = all ? alarmTime(envelope) : Date.now() + BATCH_PAUSE_MS;
-      this.#resident.commit(work.actor, work.records, alarmAt);
-    } else if (all) alarm.ensure(alarmTime(envelope));
+    const next = all ? alarmTime(work.actor.envelope) : Date.now() + BATCH_PAUSE_MS;
+    if (work.changed) resident.commit(work.actor, work.records, next);
+    else resident.keepBooks();
+    return work.changed || all ? next : null;
   }
+}
+
+async function settle(observer: Observer): Promise<number | null> {
+  return (await observer.settle?.()) ?? null;
 }

@@ -1,7 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { scheduleViews } from "../lifecycle/view.ts";
-import { refuseSeq, refuseStatus } from "./guards.ts";
+import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { repeat, scheduledAnswer } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -22,7 +22,9 @@ export async function schedule(resident: Resident, command: ScheduleCommand): Pr
   work.fireDue(now);
   const dueAt = command.at ?? now + (command.delayMs as number);
   let refusal =
-    refuseStatus(work.actor, ["active", "paused"]) ?? refuseSeq(work.actor, keyed.ifMatch);
+    refuseUnexpected(work.actor.envelope, command) ??
+    refuseStatus(work.actor, ["active", "paused"]) ??
+    refuseSeq(work.actor.envelope, keyed.ifMatch);
   if (dueAt - now > LIMITS.delayMs) {
     refusal ??= refuseLimit(
       "delayMs",
@@ -42,10 +44,12 @@ export async function schedule(resident: Resident, command: ScheduleCommand): Pr
   return answer(201, scheduledAnswer(record), record.seq);
 }
 
-export async function listSchedules(resident: Resident, { id }: Address): Promise<Reply> {
+export async function listSchedules(resident: Resident, query: Address): Promise<Reply> {
   await resident.load();
   const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
+  if (actor === null) return noSuchActor(query.id);
+  const refusal = refuseUnexpected(actor.envelope, query);
+  if (refusal) return refusal;
   return answer(200, { items: scheduleViews(actor.envelope) }, actor.envelope.seq);
 }
 
@@ -57,6 +61,8 @@ export async function unschedule(
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
+  const refusal = refuseUnexpected(actor.envelope, command);
+  if (refusal) return refusal;
   const work = new Work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);

@@ -3,7 +3,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import { eventAnswer } from "../lifecycle/record.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
-import { refuseSeq, refuseStatus } from "./guards.ts";
+import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -28,8 +28,9 @@ export async function send(resident: Resident, command: SendCommand): Promise<Re
   const now = work.now(Date.now());
   work.fireDue(now);
   const refusal =
+    refuseUnexpected(work.actor.envelope, command) ??
     refuseStatus(work.actor) ??
-    refuseSeq(work.actor, command.keyed.ifMatch) ??
+    refuseSeq(work.actor.envelope, command.keyed.ifMatch) ??
     apply(work, command, command.strict, now);
   if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
@@ -63,7 +64,8 @@ export async function sendBatch(resident: Resident, command: BatchCommand): Prom
     } else {
       if (work === null) {
         due.fireDue(now);
-        refusal = refuseSeq(due.actor, ifMatch);
+        refusal =
+          refuseUnexpected(due.actor.envelope, command) ?? refuseSeq(due.actor.envelope, ifMatch);
         work = new Work(due.actor);
       }
       const status = work.actor.envelope.status;

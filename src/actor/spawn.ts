@@ -1,3 +1,4 @@
+import { logError } from "../base/log.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { beginActor } from "../lifecycle/birth.ts";
@@ -8,23 +9,60 @@ import { acquireMachine } from "../registry/definition-cache.ts";
 import type { AcquiredMachine } from "../registry/definition-cache.ts";
 import { readRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
-import { hasTombstone } from "../storage/tombstones.ts";
+import { hasTombstone, lastDeletion } from "../storage/tombstones.ts";
+import { vanished } from "./erase.ts";
 import { repeatRow } from "./repeat.ts";
 import { answer, refuse, refuseFault } from "./replies.ts";
+import type { Reporter } from "./reporter.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, SpawnCommand } from "./rpc.ts";
 
-/** Begins an actor, or answers the repeat of the call that did. */
-export async function spawn(resident: Resident, command: SpawnCommand): Promise<Reply> {
+/**
+ * Begins an actor, or answers the repeat of the call that did. Either way the directory has its entry before the
+ * answer; where it cannot be told, the actor lives, and the same request again finds it.
+ */
+export async function spawn(
+  resident: Resident,
+  reporter: Reporter | null,
+  command: SpawnCommand,
+): Promise<Reply> {
+  const reply = await begin(resident, reporter, command);
+  if (!reply.ok || reporter === null) return reply;
+  try {
+    await reporter.makeSure({ again: false });
+    return reply;
+  } catch (error) {
+    logError("warn", error, { during: "spawn" });
+    return refuse(
+      "unavailable",
+      `The actor '${command.id}' was spawned, but the directory could not be told yet. Send the same request again, with the same Idempotency-Key.`,
+    );
+  }
+}
+
+async function begin(
+  resident: Resident,
+  reporter: Reporter | null,
+  command: SpawnCommand,
+): Promise<Reply> {
   const { tenant, id, keyed, definitionId } = command;
   await resident.load();
   const keyHash = await sha256Hex(keyed.key);
   const earlier = earlierLife(resident, command, keyHash);
   if (earlier) return earlier;
+  reporter?.prepare(tenant);
   const registry = resident.env.REGISTRY.getByName(tenant);
   const reply = await acquireMachine(registry, tenant, definitionId);
   if (!reply.ok) return reply;
-  // Other calls may have spawned it, and even deleted it again, while this one asked the registry.
+  // A deletion of the last actor of this id that has begun is ended first.
+  if (resident.gone !== null) await vanished(resident);
+  if (resident.gone !== null) {
+    return refuse(
+      "unavailable",
+      `The actor that had the id '${id}' is still being deleted; send the same request again in a moment, or choose another id.`,
+    );
+  }
+  // Other calls may have spawned it, and even deleted it again, while this one waited.
   const meanwhile = earlierLife(resident, command, keyHash);
   if (meanwhile) return meanwhile;
 
@@ -32,10 +70,17 @@ export async function spawn(resident: Resident, command: SpawnCommand): Promise<
   const { machine } = acquired;
   const { by, principal, key, request } = keyed;
   const origin = { key, request, by, principal };
-  const born = beginActor({ tenant, id }, machine, birthOf(command, acquired), Date.now(), origin);
+  const at = birthTime(resident);
+  const born = beginActor({ tenant, id }, machine, birthOf(command, acquired), at, origin);
   if (!born.ok) return refuseFault(born.fault);
   resident.commit(born.actor, [born.record]);
   return answer(201, spawnAnswer(born.actor, born.record), 1);
+}
+
+/** After the death of who had the id before, whatever clocks say: the directory goes by the time of birth. */
+function birthTime({ db, tombstones }: Resident): number {
+  const last = tombstones ? lastDeletion(db) : null;
+  return Math.max(Date.now(), last === null ? 0 : last + 1);
 }
 
 function birthOf(command: SpawnCommand, { id, hash }: AcquiredMachine): Birth {

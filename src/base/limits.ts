@@ -129,6 +129,8 @@ export const LIMITS = {
   historySteps: 32,
   /** ms after a change at which an alarm makes sure that the directory knows it; one per minute of activity. */
   settleMs: 60_000,
+  /** ms an actor waits for its directory shard to answer; a shard that hangs must hold neither an alarm nor a spawn. */
+  directoryCallMs: 10_000,
   /** ms after its due time at which a timer is overdue: the platform may be a minute late by itself. */
   overdueMs: 60_000,
   /** soonest due times a directory shard holds in memory; when they are used up it reads its index again. */

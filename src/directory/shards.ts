@@ -5,6 +5,11 @@ import { given } from "../registry/refused.ts";
 // Counts are fixed at first use, so what is known stays true.
 const counts = new Map<string, number>();
 
+/** Whether this deployment keeps a directory at all. */
+export function keepsDirectory(env: Pick<Env, "PERDURE_DIRECTORY">): boolean {
+  return env.PERDURE_DIRECTORY !== "off";
+}
+
 /** How many shards a tenant's directory has; null when no actor was ever spawned. `fix` decides it. */
 export async function shardCount(
   env: Pick<Env, "REGISTRY">,

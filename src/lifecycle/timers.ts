@@ -54,6 +54,12 @@ export function nextDueAt(envelope: Envelope): number | null {
   return envelope.timers[0]?.dueAt ?? null;
 }
 
+/** When the object must be woken by the server's clock, or null. While paused, due times are only kept. */
+export function alarmTime(envelope: Envelope): number | null {
+  const dueAt = nextDueAt(envelope);
+  return envelope.status === "active" && dueAt !== null ? dueAt - envelope.clockOffsetMs : null;
+}
+
 /** Null, or why an actor cannot hold so many timers. */
 export function tooManyTimers({ timers, parked }: TimerSet): Fault | null {
   const count = timers.length + parked.length;

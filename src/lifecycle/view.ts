@@ -1,8 +1,8 @@
-import { LIMITS } from "../base/limits.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { metaOf, nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
+import { attentionItems } from "./attention.ts";
 import { timerName } from "./timers.ts";
 import type { Envelope, Timer } from "./types.ts";
 
@@ -32,7 +32,7 @@ export function actorView(actor: Actor, now: number): JsonObject {
     meta: metaOf(live),
     createdAt: isoTime(envelope.bornAt),
     updatedAt: isoTime(envelope.at),
-    needsAttention: attention(envelope, now),
+    needsAttention: attentionItems(envelope, now),
   };
 }
 
@@ -47,26 +47,4 @@ export function scheduleViews(envelope: Envelope): JsonObject[] {
     const { type, ...payload } = timer.event;
     return [{ timerId: timer.id, type, payload, dueAt: isoTime(timer.dueAt) }];
   });
-}
-
-function attention(envelope: Envelope, now: number): JsonValue[] {
-  const items: JsonValue[] = envelope.parked.map(({ timer, seq, at, error }) => ({
-    reason: "parked",
-    item: timer.id,
-    event: timerName(timer),
-    seq,
-    at: isoTime(at),
-    error: { ...error },
-  }));
-  if (envelope.status !== "active") return items;
-  for (const timer of envelope.timers) {
-    if (timer.dueAt + LIMITS.overdueMs >= now) break;
-    items.push({
-      reason: "timer_overdue",
-      item: timer.id,
-      event: timerName(timer),
-      dueAt: isoTime(timer.dueAt),
-    });
-  }
-  return items;
 }

@@ -1,3 +1,4 @@
+import { PerdureError } from "../base/errors.ts";
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -40,8 +41,23 @@ export async function getMachine(
   const present = machines.get(hash);
   if (present) return present;
   const json = given(await registry.definitionByHash(hash));
-  if (json === null) throw new Error(`The body ${hash} of definition ${id} is missing`);
-  return compile(hash, json);
+  if (json === null) throw definitionUnavailable(id, "its content is missing in the registry");
+  try {
+    return compile(hash, json);
+  } catch (error) {
+    const unavailable = definitionUnavailable(id, "this version of the server cannot run it");
+    unavailable.cause = error;
+    throw unavailable;
+  }
+}
+
+/** Shards know it by its `reason` and list the actor as in need of attention. */
+function definitionUnavailable(id: string, why: string): PerdureError {
+  return new PerdureError(
+    "unavailable",
+    `The actor's definition '${id}' cannot be had: ${why}. The actor is unharmed and goes on when it can be.`,
+    { extra: { reason: "definition_unavailable", definitionId: id } },
+  );
 }
 
 /** The machine for a new actor, by a definition's id or a family; marks the definition as used. */

@@ -79,3 +79,11 @@ export function stateRows(db: Db, after: number): Generator<StateRow> {
     after,
   );
 }
+
+/** Types of what was handled, in order; whoever reads leaves when there are enough. */
+export function handledTypes(db: Db): Generator<{ type: string }> {
+  return db.each(
+    `SELECT body ->> '$.type' AS type FROM log
+      WHERE body ->> '$.handled' = 1 AND body ->> '$.type' IS NOT NULL ORDER BY seq`,
+  );
+}

@@ -3,10 +3,11 @@ import type { Db } from "./db.ts";
 /** The schema this code writes. An actor's row says which one it has; an older one is brought here by its next write. */
 export const ACTOR_SCHEMA = 2;
 
-/** Of schema 2: counters, and how far others were told. They share the actor's row, so they cost no row of their own. */
+/** Of schema 2: counters, the packed steps of the history's begin, and how far others were told. They share the actor's row, so they cost no row of their own. */
 const SCHEMA_2_COLUMNS = [
   "events    INTEGER NOT NULL DEFAULT 0",
   "replays   INTEGER NOT NULL DEFAULT 0",
+  "steps     TEXT    NOT NULL DEFAULT ''",
   "announced INTEGER NOT NULL DEFAULT 0",
   "erasing   INTEGER",
 ];
@@ -75,7 +76,7 @@ export function createActorTables(db: Db): void {
   for (const statement of BIRTH) db.run(statement);
 }
 
-/** From schema 1; whoever calls writes the counters next, in the same transaction. */
+/** From schema 1; whoever calls writes the books next, in the same transaction. */
 export function upgradeActorTable(db: Db): void {
   for (const column of SCHEMA_2_COLUMNS) db.run(`ALTER TABLE actor ADD COLUMN ${column}`);
   db.run("UPDATE actor SET schema = ? WHERE one = 1", ACTOR_SCHEMA);

@@ -2,12 +2,14 @@ import { PerdureError } from "../base/errors.ts";
 import { ACTOR_SCHEMA } from "./actor-schema.ts";
 import type { Db } from "./db.ts";
 
-/** What is counted beside the snapshot, since birth; written with it. */
-export interface Counters {
+/** What is kept beside the snapshot, since birth; written with it. */
+export interface Books {
   /** Events recorded. */
   events: number;
   /** Repeats of a key that were answered. */
   replays: number;
+  /** The first steps of the history, packed. */
+  steps: string;
   /** Seq up to which webhooks have been told. */
   announced: number;
 }
@@ -19,64 +21,60 @@ export interface StoredActor {
   /** The envelope's JSON. */
   snapshot: string;
   /** Null in a row of schema 1, which has none. */
-  counters: Counters | null;
+  books: Books | null;
   /** ms; when its deletion began, or null. */
   erasing: number | null;
 }
 
-type ActorRow = Omit<StoredActor, "counters"> & Partial<Counters>;
+type ActorRow = Omit<StoredActor, "books"> & Partial<Books>;
 
 export function readActor(db: Db): StoredActor | null {
   const row = db.one<ActorRow>("SELECT * FROM actor WHERE one = 1");
   if (row === null) return null;
-  const { schema, sealed, snapshot, events, replays = 0, announced = 0, erasing = null } = row;
+  const { schema, sealed, snapshot, events, replays = 0, steps = "", announced = 0 } = row;
   if (schema > ACTOR_SCHEMA) {
     throw new PerdureError(
       "unavailable",
       `The actor's tables are of schema ${schema}; this version knows schemas up to ${ACTOR_SCHEMA}. Deploy the newer version.`,
     );
   }
-  const counters = events === undefined ? null : { events, replays, announced };
-  return { schema, sealed, snapshot, counters, erasing };
+  const books = events === undefined ? null : { events, replays, steps, announced };
+  return { schema, sealed, snapshot, books, erasing: row.erasing ?? null };
 }
 
-export function insertActor(
-  db: Db,
-  snapshot: string,
-  { events, replays, announced }: Counters,
-): void {
+export function insertActor(db: Db, snapshot: string, books: Books): void {
+  const { events, replays, steps, announced } = books;
   db.run(
-    "INSERT INTO actor (one, schema, sealed, snapshot, events, replays, announced) VALUES (1, ?, 0, ?, ?, ?, ?)",
+    "INSERT INTO actor (one, schema, sealed, snapshot, events, replays, steps, announced) VALUES (1, ?, 0, ?, ?, ?, ?, ?)",
     ACTOR_SCHEMA,
     snapshot,
     events,
     replays,
+    steps,
     announced,
   );
 }
 
-export function updateActor(
-  db: Db,
-  snapshot: string,
-  sealed: number,
-  { events, replays, announced }: Counters,
-): void {
+export function updateActor(db: Db, snapshot: string, sealed: number, books: Books): void {
+  const { events, replays, steps, announced } = books;
   db.run(
-    "UPDATE actor SET snapshot = ?, sealed = ?, events = ?, replays = ?, announced = ? WHERE one = 1",
+    "UPDATE actor SET snapshot = ?, sealed = ?, events = ?, replays = ?, steps = ?, announced = ? WHERE one = 1",
     snapshot,
     sealed,
     events,
     replays,
+    steps,
     announced,
   );
 }
 
-/** The counters alone, when nothing else is to be written. */
-export function updateCounters(db: Db, { events, replays, announced }: Counters): void {
+/** The books alone, when nothing else is to be written. */
+export function updateBooks(db: Db, { events, replays, steps, announced }: Books): void {
   db.run(
-    "UPDATE actor SET events = ?, replays = ?, announced = ? WHERE one = 1",
+    "UPDATE actor SET events = ?, replays = ?, steps = ?, announced = ? WHERE one = 1",
     events,
     replays,
+    steps,
     announced,
   );
 }

@@ -19,3 +19,9 @@ export function pruneTombstones(db: Db, before: number): number | null {
   const row = db.one<{ oldest: number | null }>("SELECT min(deleted_at) AS oldest FROM tombstone");
   return row?.oldest ?? null;
 }
+
+/** ms; the last deletion that is remembered, or null. A next life is born after it. */
+export function lastDeletion(db: Db): number | null {
+  const row = db.one<{ last: number | null }>("SELECT max(deleted_at) AS last FROM tombstone");
+  return row?.last ?? null;
+}

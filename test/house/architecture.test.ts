@@ -52,7 +52,7 @@ const HOUSE: Record<string, Room> = {
     types: ["directory", "webhooks", "env"],
     packages: ["cloudflare:workers"],
   },
-  lifecycle: { rooms: ["machine", "fingerprint", "base"] },
+  lifecycle: { rooms: ["machine", "fingerprint", "base"], types: ["directory"] },
   machine: {
     rooms: ["implementations", "fingerprint", "base"],
     packages: ["xstate", "@marcbachmann/cel-js"],

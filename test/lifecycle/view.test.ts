@@ -20,6 +20,7 @@ test("a timer more than a minute late needs attention, but not while the actor i
   expect(attention(dueAt + 60_001)).toEqual([
     {
       reason: "timer_overdue",
+      message: expect.stringMatching(/was due at 1970/),
       item: "t1",
       event: "@timer:a:1000",
       dueAt: new Date(dueAt).toISOString(),

@@ -1,4 +1,4 @@
-import { RECORD_KINDS } from "../../lifecycle/types.ts";
+import { ATTENTION_REASONS, RECORD_KINDS } from "../../lifecycle/types.ts";
 import {
   anyObject,
   anything,
@@ -101,7 +101,13 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
     meta: anything,
     createdAt: instant,
     updatedAt: instant,
-    needsAttention: list(anyObject),
+    needsAttention: list({
+      type: "object",
+      properties: { reason: oneOf(...ATTENTION_REASONS), message: text },
+      required: ["reason", "message"],
+      description:
+        "Why somebody should look at it, in words; what more there is depends on the reason.",
+    }),
     "requestedAs?": { ...text, description: "After a spawn by family: the family." },
   }),
   EventAnswer: object({

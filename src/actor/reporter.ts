@@ -1,0 +1,196 @@
+import { callObject } from "../base/call-object.ts";
+import { LIMITS } from "../base/limits.ts";
+import { logError } from "../base/log.ts";
+import type { Entry, Given } from "../directory/rpc.ts";
+import { entryShard, shardCount } from "../directory/shards.ts";
+import type { Env } from "../env.ts";
+import type { Actor } from "../lifecycle/actor.ts";
+import { entryOf, indexedOf, sameIndexed } from "../lifecycle/entry.ts";
+import type { Indexed } from "../lifecycle/entry.ts";
+import { given } from "../registry/refused.ts";
+import type { Gone, Observer } from "./observer.ts";
+import type { Resident } from "./resident.ts";
+
+/** ms before each further attempt that memory makes; then the alarm takes over. */
+const BACKOFF_MS = [200, 1_000, 4_000];
+
+/** What the directory is taken to know. */
+interface Told {
+  uid: string;
+  indexed: Indexed;
+  /** What rides along, told again only when an alarm is there anyway. */
+  figures: string;
+  /** `assumed`: a call woke the actor, so no alarm was there to say otherwise. `sent`: its put is under way. */
+  state: "assumed" | "sent" | "confirmed";
+}
+
+/**
+ * Tells the directory how its actor stands. One put is under way at a time and the newest state goes next, so
+ * the shard may hear of fewer states than there were, but always of the last one.
+ *
+ * What a crash loses is made good by the alarm that `owes` puts into the commit: as long as a change may be
+ * untold, an alarm is pending. So an actor that a call wakes is taken as told, and one that an alarm wakes tells
+ * how it stands; that writes nothing where the shard knew.
+ */
+export class Reporter implements Observer {
+  readonly #resident: Resident;
+  readonly #background: (work: Promise<void>) => void;
+  /** Null: nothing can be said of what the shard knows. */
+  #told: Told | null = null;
+  /** The incarnation of which the shard has confirmed an entry in this wake. */
+  #confirmed: string | null = null;
+  /** ms on the server's clock; when what is told was committed. */
+  #changedAt = 0;
+  #sending: Promise<void> | null = null;
+  #telling = false;
+
+  /** `background` keeps the object alive for work that no answer waits for. */
+  constructor(resident: Resident, background: (work: Promise<void>) => void) {
+    this.#resident = resident;
+    this.#background = background;
+  }
+
+  /** Begins to ask what a spawn will need; whoever needs it waits, or learns why not. */
+  prepare(tenant: string): void {
+    shardCount(this.#resident.env, tenant, true).catch(() => {});
+  }
+
+  loaded(actor: Actor, wokenBy: "call" | "alarm"): void {
+    const { at, clockOffsetMs } = actor.envelope;
+    const now = Date.now();
+    // A change that a crash kept untold is younger than its alarm is late; anything older is no delay of ours.
+    const recent = now - (at - clockOffsetMs) < 2 * LIMITS.settleMs;
+    this.#changedAt = recent ? at - clockOffsetMs : now;
+    this.#told = wokenBy === "call" ? this.#standing(actor, "assumed") : null;
+  }
+
+  owes(_before: Actor | null, after: Actor): number | null {
+    const told = this.#knows(after) && this.#told?.state !== "sent";
+    return told ? null : Date.now() + LIMITS.settleMs;
+  }
+
+  committed(_before: Actor | null, after: Actor | null): void {
+    if (after === null) this.#told = null;
+    else if (!this.#knows(after)) {
+      this.#changedAt = Date.now();
+      if (!this.#telling) this.#background(this.#tell());
+    }
+  }
+
+  doubt(): void {
+    if (this.#told?.state === "assumed") this.#told = null;
+  }
+
+  async settle(): Promise<number | null> {
+    const { actor } = this.#resident;
+    if (actor === null) return null;
+    const settled = this.#knows(actor) && this.#told?.state === "confirmed";
+    // What changes meanwhile has an alarm of its own.
+    if (!settled || this.#told?.figures !== this.#figures()) await this.#send();
+    return null;
+  }
+
+  /** Returns when the directory has confirmed an entry of this incarnation; `again`: in any case by a new put. */
+  async makeSure({ again }: { again: boolean }): Promise<void> {
+    if (again) await this.#sending?.catch(() => {});
+    else if (this.#confirmed === this.#resident.actor?.envelope.uid) return;
+    await this.#send();
+    // The put that was waited for may have been of an incarnation before this one.
+    if (this.#confirmed !== this.#resident.actor?.envelope.uid) await this.#send();
+  }
+
+  async farewell({ tenant, id, uid, bornAt }: Gone): Promise<void> {
+    await this.#call(tenant, id, (shard) => shard.bury({ id, uid, bornAt }));
+  }
+
+  #standing(actor: Actor, state: Told["state"]): Told {
+    return { uid: actor.envelope.uid, indexed: indexedOf(actor), figures: this.#figures(), state };
+  }
+
+  #figures(): string {
+    const { events, replays } = this.#resident.books;
+    return `${events} ${replays}`;
+  }
+
+  #knows(actor: Actor): boolean {
+    const told = this.#told;
+    return (
+      told !== null &&
+      told.uid === actor.envelope.uid &&
+      sameIndexed(told.indexed, indexedOf(actor))
+    );
+  }
+
+  /** Tells until nothing is untold; gives up after some failures, for an alarm is pending. */
+  async #tell(): Promise<void> {
+    this.#telling = true;
+    try {
+      for (let failures = 0; ;) {
+        const { actor } = this.#resident;
+        if (actor === null || this.#knows(actor)) return;
+        try {
+          await this.#send();
+          failures = 0;
+        } catch (error) {
+          const delay = BACKOFF_MS[failures];
+          if (delay === undefined) {
+            logError("warn", error, { during: "telling the directory" });
+            return;
+          }
+          failures += 1;
+          await new Promise((resolve) => setTimeout(resolve, delay));
+        }
+      }
+    } finally {
+      this.#telling = false;
+    }
+  }
+
+  /** One put of the actor as it is now; a put that is under way is waited for instead. */
+  #send(): Promise<void> {
+    this.#sending ??= this.#put().finally(() => {
+      this.#sending = null;
+    });
+    return this.#sending;
+  }
+
+  async #put(): Promise<void> {
+    const { actor, books } = this.#resident;
+    if (actor === null) return;
+    const { tenant, id, uid } = actor.envelope;
+    const told = this.#standing(actor, "sent");
+    const entry: Entry = entryOf(actor, books, this.#changedAt);
+    this.#told = told;
+    try {
+      await this.#call(tenant, id, (shard) => shard.put(entry));
+    } catch (error) {
+      // It may have arrived all the same.
+      if (this.#told === told) this.#told = null;
+      throw error;
+    }
+    this.#confirmed = uid;
+    if (this.#told === told) told.state = "confirmed";
+  }
+
+  async #call(
+    tenant: string,
+    id: string,
+    call: (shard: ReturnType<Env["DIRECTORY"]["getByName"]>) => Promise<Given<null>>,
+  ): Promise<void> {
+    const { env } = this.#resident;
+    const count = (await shardCount(env, tenant, true)) as number;
+    const name = entryShard(tenant, count, id);
+    given(await within(LIMITS.directoryCallMs, callObject(env.DIRECTORY, name, true, call)));
+  }
+}
+
+/** A call that never comes back must not keep an alarm, or a spawn, for ever. */
+async function within<Result>(ms: number, call: Promise<Result>): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms);
+  try {
+    return await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

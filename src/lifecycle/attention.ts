@@ -1,0 +1,70 @@
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isoTime } from "../base/time.ts";
+import { LIMITS } from "../base/limits.ts";
+import { timerName } from "./timers.ts";
+import type { AttentionReason, Envelope } from "./types.ts";
+
+/** Each reason in words: what is the matter, and what to do about it. */
+export const ATTENTION_WORDS = {
+  timer_overdue:
+    "A timer is due for more than a minute and has not fired; the directory wakes the actor by itself.",
+  parked: "A step failed with nobody to tell and waits; mend the cause, then POST …/retry.",
+  activity_failed: "An activity has used up its attempts; mend the cause, then POST …/retry.",
+  undeliverable: "A message to another actor could not be delivered.",
+  stranded: "No rule moves this history on and its definition was taken away; POST …/rescue.",
+  error: "The machine ended with an error; it takes no more events.",
+  definition_unavailable:
+    "The definition cannot be had, so the actor cannot be woken; it is unharmed and goes on when it can be.",
+} as const satisfies Record<AttentionReason, string>;
+
+/** Why somebody should look at an actor, sorted; without what only the time tells, `timer_overdue`. */
+export function attentionReasons({ status, parked }: Envelope): AttentionReason[] {
+  const reasons: AttentionReason[] = [];
+  if (status === "error") reasons.push("error");
+  if (parked.length > 0) reasons.push("parked");
+  if (status === "stranded") reasons.push("stranded");
+  return reasons;
+}
+
+/** The same as an actor shows it, an item for each thing to look at. `now` is on the actor's clock. */
+export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
+  const { status, machine, seq, at, parked, timers } = envelope;
+  const items: JsonObject[] = parked.map(({ timer, seq: record, at: since, error }) => ({
+    reason: "parked",
+    message: `'${timerName(timer)}' failed: ${error.message} ${ATTENTION_WORDS.parked}`,
+    item: timer.id,
+    event: timerName(timer),
+    seq: record,
+    at: isoTime(since),
+    error: { ...error },
+  }));
+  if (status === "error") {
+    const said = errorText(machine.error);
+    const message =
+      said === "" ? ATTENTION_WORDS.error : `${ATTENTION_WORDS.error} It says: ${said}`;
+    items.push({ reason: "error", message, seq, at: isoTime(at) });
+  }
+  if (status === "stranded") {
+    items.push({ reason: "stranded", message: ATTENTION_WORDS.stranded, seq, at: isoTime(at) });
+  }
+  if (status !== "active") return items;
+  for (const timer of timers) {
+    if (timer.dueAt + LIMITS.overdueMs >= now) break;
+    items.push({
+      reason: "timer_overdue",
+      message: `'${timerName(timer)}' was due at ${isoTime(timer.dueAt)}. ${ATTENTION_WORDS.timer_overdue}`,
+      item: timer.id,
+      event: timerName(timer),
+      dueAt: isoTime(timer.dueAt),
+    });
+  }
+  return items;
+}
+
+/** What a machine's error says, cut where it becomes long. */
+function errorText(error: JsonValue | undefined): string {
+  if (error === undefined || error === null) return "";
+  const { message } = error as { message?: unknown };
+  const text = typeof message === "string" ? message : JSON.stringify(error);
+  return text.length > LIMITS.textChars ? `${text.slice(0, LIMITS.textChars)}…` : text;
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import {
+  ATTENTION_WORDS,
+  attentionItems,
+  attentionReasons,
+} from "../../src/lifecycle/attention.ts";
+import { ATTENTION_REASONS } from "../../src/lifecycle/types.ts";
+import type { Envelope, Timer } from "../../src/lifecycle/types.ts";
+import { LIMITS } from "../../src/base/limits.ts";
+
+const timer: Timer = {
+  id: "t1",
+  generation: 1,
+  armedAt: 0,
+  dueAt: 1_000,
+  kind: "schedule",
+  event: { type: "REMIND" },
+};
+const parked = {
+  timer,
+  seq: 3,
+  at: 1_000,
+  error: { code: "expression_failed", message: "No such field: x." },
+} as const;
+
+function envelope(more: object): Envelope {
+  const machine = { value: "a", context: {}, status: "active" };
+  return { status: "active", seq: 5, at: 2_000, timers: [], parked: [], machine, ...more } as never;
+}
+
+describe("what needs attention", () => {
+  test("has words for every reason there is", () => {
+    expect(Object.keys(ATTENTION_WORDS).toSorted()).toEqual([...ATTENTION_REASONS].toSorted());
+    for (const words of Object.values(ATTENTION_WORDS)) expect(words).toMatch(/^[A-Z].{20,}\.?$/s);
+  });
+
+  test("is nothing while all is well, and never a matter of time in the entry", () => {
+    expect(attentionReasons(envelope({ timers: [timer] }))).toEqual([]);
+    expect(attentionItems(envelope({}), 1e9)).toEqual([]);
+  });
+
+  test("names each reason once, sorted, and each thing in words", () => {
+    const many = envelope({ status: "stranded", parked: [parked, parked] });
+    expect(attentionReasons(many)).toEqual(["parked", "stranded"]);
+    const items = attentionItems(many, 0);
+    expect(items.map(({ reason }) => reason)).toEqual(["parked", "parked", "stranded"]);
+    expect(items[0]).toMatchObject({ item: "t1", seq: 3, event: "REMIND" });
+    expect(items[0]?.["message"]).toMatch(/'REMIND' failed: No such field: x\. .*retry/);
+  });
+
+  test("is the error that ended a machine, in its words", () => {
+    const ended = (error: unknown): Envelope =>
+      envelope({ status: "error", machine: { value: "a", context: {}, status: "error", error } });
+    expect(attentionReasons(ended("out of paper"))).toEqual(["error"]);
+    const said = (error: unknown): unknown => attentionItems(ended(error), 0)[0]?.["message"];
+    expect(said({ message: "out of paper" })).toMatch(
+      /ended with an error.*It says: out of paper$/,
+    );
+    expect(said("out of ink")).toMatch(/It says: "out of ink"$/);
+    expect(said({ code: 7 })).toMatch(/It says: {"code":7}$/);
+    expect(said(null)).toBe(ATTENTION_WORDS.error);
+    expect(String(said("x".repeat(10_000))).length).toBeLessThan(LIMITS.textChars + 200);
+  });
+
+  test("is a timer that is due for longer than a minute, with its time", () => {
+    const [item] = attentionItems(envelope({ timers: [timer] }), 1_001 + LIMITS.overdueMs);
+    expect(item).toMatchObject({ reason: "timer_overdue", item: "t1", event: "REMIND" });
+    expect(item?.["message"]).toMatch(/'REMIND' was due at 1970-01-01T00:00:01/);
+    expect(attentionItems(envelope({ timers: [timer] }), 1_000 + LIMITS.overdueMs)).toEqual([]);
+  });
+});
