@@ -67,13 +67,12 @@ async function rouse(tenant: string, env: Pick<Env, "ACTORS">, row: EntryRow): P
     const reply = await withinTime(call);
     if (reply.ok) return "awake";
     if (reply.failure.code === "actor_not_found") return "gone";
-    if (reply.failure.code === "definition_not_found") return "definition_unavailable";
+    if (reply.failure.extra?.["reason"] === "definition_unavailable")
+      return "definition_unavailable";
     throw new Error(`The actor refused: ${reply.failure.detail}`);
   } catch (error) {
     logError("warn", error, { at: "directory/rouse", actor: actorObjectName(tenant, id) });
-    // What an object throws keeps its message only.
-    const missing = error instanceof Error && /\bdefinition \S+ is missing/.test(error.message);
-    return missing ? "definition_unavailable" : "failed";
+    return "failed";
   }
 }
 

@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { packSteps } from "../../src/lifecycle/steps.ts";
 import {
   actorNow,
   evict,
@@ -64,13 +65,18 @@ test("its first write brings it to schema 2 and counts what it has lived through
     sealed: 0,
     events: 4,
     replays: 0,
+    steps: packSteps(
+      "",
+      Array.from({ length: 4 }, () => ({ type: "GO", handled: true })),
+    ),
     announced: 4,
     erasing: null,
   };
   expect(await rowOf(id)).toEqual(upgraded);
   await evict(id);
   await sent(id, "GO");
-  expect(await rowOf(id)).toEqual({ ...upgraded, events: 5 });
+  const steps = packSteps(upgraded.steps, [{ type: "GO", handled: true }]);
+  expect(await rowOf(id)).toEqual({ ...upgraded, events: 5, steps });
   await expectReplays(id);
 });
 

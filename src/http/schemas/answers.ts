@@ -105,6 +105,7 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
       type: "object",
       properties: { reason: oneOf(...ATTENTION_REASONS), message: text },
       required: ["reason", "message"],
+      additionalProperties: true,
       description:
         "Why somebody should look at it, in words; what more there is depends on the reason.",
     }),
