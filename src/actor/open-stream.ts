@@ -1,6 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import { streamOpened } from "../base/stream-call.ts";
 import { isFinished } from "../lifecycle/actor.ts";
+import { refuseUnexpected } from "./guards.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, StreamQuery } from "./rpc.ts";
@@ -10,12 +11,15 @@ import type { Streams } from "./streams.ts";
 export async function openStream(
   resident: Resident,
   streams: Streams,
-  { id, after, until, credit, granted }: StreamQuery,
+  query: StreamQuery,
 ): Promise<Reply | Response> {
+  const { id, after, until, credit, granted } = query;
   await resident.load();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const { envelope } = actor;
+  const unexpected = refuseUnexpected(envelope, query);
+  if (unexpected) return unexpected;
   const { seq, uid } = envelope;
   if (after !== null && after > seq) return refuseBeyond(id, seq);
   const sent = after ?? seq;
