@@ -154,10 +154,10 @@ export const LIMITS = {
   lostRefMs: 86_400_000,
   /** lost references that one alarm forgets. */
   lostRefsPerAlarm: 1_000,
-  /** classes up to which a list walks along the index class by class; more are read as a whole and sorted. */
-  classesWalked: 64,
   /** entries of one call to a shard: ids that are selected or picked. */
   entriesPerCall: 2_000,
+  /** entries that a selection has ready of each shard. */
+  entriesAhead: 500,
   /** ms an isolate trusts what it knows of a tenant's webhooks and used definitions. */
   leaseMs: 10_000,
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */

@@ -38,7 +38,7 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     this.#alarm = new AlarmClock(ctx.storage, db.meter);
     const ledger = {
       transaction: <T>(closure: () => T): T => db.transaction(closure),
-      committed: () => this.#committed(),
+      committed: () => this.#follow(),
       undone: () => {
         this.#shard = null;
       },
@@ -112,7 +112,8 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
       const now = Date.now();
       const overdue = overdueNow(shard, now);
       pruneTombstones(this.#db, now - LIMITS.tombstoneMs, LIMITS.tombstonesPerAlarm);
-      // The next look is certain before anything is tried.
+      // The next look is certain before anything is tried; what seemed next before is what happens now.
+      shard.takeLook();
       this.#alarm.ensure(shard.nextLook());
       if (owesAnything(this.#db)) this.#alarm.ensure(now + LIMITS.owedMs);
       await Promise.all([
@@ -133,7 +134,12 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
   }
 
   #read<T>(read: (shard: Shard) => T, nothing: () => T): Promise<Given<T>> {
-    return asGiven(async () => ((await this.#exists()) ? read(this.#open()) : nothing()));
+    return asGiven(async () => {
+      if (!(await this.#exists())) return nothing();
+      const shard = this.#open();
+      this.#follow();
+      return read(shard);
+    });
   }
 
   /** Whether anything was ever written here. */
@@ -157,8 +163,8 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     return this.#shard;
   }
 
-  /** Right after a commit, in its turn: the alarm that it needs is part of it, what it owes is told. */
-  #committed(): void {
+  /** In the turn of a commit or of waking: the alarm that is needed is part of it, what is owed is told. */
+  #follow(): void {
     const shard = this.#shard;
     if (!shard) return;
     this.#alarm.ensure(shard.takeLook());

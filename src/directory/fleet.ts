@@ -4,7 +4,7 @@ import { askAll, askRefs, askShard } from "./ask.ts";
 import type { DirectoryEnv } from "./ask.ts";
 import { heldBy } from "./by-refs.ts";
 import type { Refs } from "./by-refs.ts";
-import { mergePage } from "./merge.ts";
+import { Merge, mergePage } from "./merge.ts";
 import type { ReadBehind } from "./merge.ts";
 import type { ClassCount, Filter, Place, Selected, ShardFigures, Summary } from "./rpc.ts";
 import { shardCount, shardNames } from "./shards.ts";
@@ -69,16 +69,12 @@ export async function* selectActors(
     Object.keys(refs).length > 0
       ? [heldBy(env, tenant, filter, refs)]
       : shardNames(tenant, count).map((name) => selectedIn(env, name, filter));
-  let after: Place | null = null;
-  do {
-    const page: { items: (Selected & Place)[]; next: Place | null } = await mergePage(
-      lists,
-      after,
-      LIMITS.entriesPerCall,
-    );
-    if (page.items.length > 0) yield page.items.map(({ id, uid }) => ({ id, uid }));
-    after = page.next;
-  } while (after !== null);
+  const merge = new Merge<Selected & Place>(lists, null, LIMITS.entriesAhead);
+  for (;;) {
+    const items = await merge.take(LIMITS.entriesPerCall);
+    if (items.length === 0) return;
+    yield items.map(({ id, uid }) => ({ id, uid }));
+  }
 }
 
 /** Up to `limit` actors that have a reference, youngest first, as its shard knows: an actor may have lost it within the last second. */

@@ -1,7 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import { entriesOf } from "../storage/directory-entries.ts";
 import type { EntryRow } from "../storage/directory-entries.ts";
-import { placesOfClass, placesOfClasses } from "../storage/directory-lists.ts";
+import { placesByScan, placesByWalks } from "../storage/directory-lists.ts";
 import type { Placed, Range } from "../storage/directory-lists.ts";
 import { matches, shareOf } from "./matches.ts";
 import type { Share } from "./matches.ts";
@@ -102,31 +102,17 @@ function placesOf(
     dueBefore: overdueBefore(now),
   };
   const none = !shard.someOverdue(bounds.dueBefore);
-  const classes: { n: number; due: Range["due"] }[] = [];
-  for (const { n, is, count } of shard.classes.values()) {
+  const classes = [...shard.classes.values()].flatMap(({ n, is, count }) => {
     const due = count > 0 ? dueOf(shareOf(filter, is), none) : null;
-    if (due !== null) classes.push({ n, due });
-  }
-  let places: Placed[] = [];
-  const take = (more: Placed[]) => {
-    if (more.length === 0) return;
-    const merged = places.length === 0 ? more : [...places, ...more].sort(compareRows);
-    places = merged.slice(0, limit + 1);
-  };
-  if (classes.length <= LIMITS.classesWalked) {
-    for (const { n, due } of classes) {
-      // A full page leaves no room for what is older than its last.
-      const last = places.length > limit ? places.at(-1) : undefined;
-      const range = last ? { ...bounds, due, bornFrom: last.born } : { ...bounds, due };
-      take(placesOfClass(shard.db, n, range, limit + 1));
-    }
-  } else {
-    for (const due of ["any", "overdue", "punctual"] as const) {
-      const numbers = classes.filter((one) => one.due === due).map(({ n }) => n);
-      if (numbers.length === 0) continue;
-      take(placesOfClasses(shard.db, numbers, { ...bounds, due }, limit + 1));
-    }
-  }
+    return due === null ? [] : [{ n, due, count }];
+  });
+  const places = [...Map.groupBy(classes, ({ due }) => due)].flatMap(([due, some]) => {
+    const numbers = some.map(({ n }) => n);
+    const entries = some.reduce((sum, { count }) => sum + count, 0);
+    const read = numbers.length * (limit + 1) < entries ? placesByWalks : placesByScan;
+    return read(shard.db, numbers, { ...bounds, due }, limit + 1);
+  });
+  places.sort(compareRows);
   return { places: places.slice(0, limit), more: places.length > limit };
 }
 

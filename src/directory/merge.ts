@@ -9,65 +9,87 @@ export type ReadBehind<Item> = (
 
 interface Source<Item> {
   read: ReadBehind<Item>;
-  /** What was read and not used yet, first first. */
+  /** What was read, first first, and how much of it was used. */
   items: Item[];
+  used: number;
   more: boolean;
   next: Place | null;
 }
 
 /**
- * The first `limit` items of several sorted lists, in order. Each is asked for about twice its share, and again
- * only when the merge has used up what it gave: its next item might be the first of all.
+ * Several sorted lists as one. A list is asked for `share` items, and again only when the merge has used up
+ * what it gave: its next item might be the first of all.
  */
+export class Merge<Item extends Place> {
+  readonly #sources: Source<Item>[];
+  readonly #share: number;
+
+  constructor(lists: readonly ReadBehind<Item>[], after: Place | null, share: number) {
+    this.#share = share;
+    this.#sources = lists.map((read) => ({ read, items: [], used: 0, more: true, next: after }));
+  }
+
+  /** The next items; fewer than `limit` only at the end. */
+  async take(limit: number): Promise<Item[]> {
+    const items: Item[] = [];
+    while (items.length < limit) {
+      if (this.#sources.some(isDry)) await this.#refill();
+      const source = this.#first();
+      const item = source?.items[source.used];
+      if (!source || !item) return items;
+      source.used += 1;
+      items.push(item);
+    }
+    return items;
+  }
+
+  /** Whether there may be others behind what was taken. */
+  get more(): boolean {
+    return this.#sources.some(({ items, used, more }) => more || used < items.length);
+  }
+
+  async #refill(): Promise<void> {
+    // Pages that hold nothing but have others behind them are passed over.
+    for (;;) {
+      const dry = this.#sources.filter(isDry);
+      if (dry.length === 0) return;
+      await Promise.all(
+        dry.map(async (source) => {
+          const page = await source.read(source.next, this.#share);
+          source.items = page.items;
+          source.used = 0;
+          source.more = page.more && page.next !== null;
+          source.next = page.next;
+        }),
+      );
+    }
+  }
+
+  #first(): Source<Item> | null {
+    let first: Source<Item> | null = null;
+    for (const source of this.#sources) {
+      const item = source.items[source.used];
+      const best = first?.items[first.used];
+      if (item && (!best || comparePlaces(item, best) < 0)) first = source;
+    }
+    return first;
+  }
+}
+
+/** Whether its next item, which might be the first of all, has to be asked for. */
+function isDry<Item>({ items, used, more }: Source<Item>): boolean {
+  return used === items.length && more;
+}
+
+/** The first `limit` items of several sorted lists behind a place, each asked for about twice its share. */
 export async function mergePage<Item extends Place>(
   lists: readonly ReadBehind<Item>[],
   after: Place | null,
   limit: number,
 ): Promise<{ items: Item[]; next: Place | null }> {
   const share = Math.min(limit, Math.ceil(limit / lists.length) * 2 + 4);
-  const sources = lists.map((read): Source<Item> => ({ read, items: [], more: true, next: after }));
-  const items: Item[] = [];
-  while (items.length < limit) {
-    if (sources.some(isDry)) await refill(sources, share);
-    const first = firstOf(sources)?.items.shift();
-    if (!first) return { items, next: null };
-    items.push(first);
-  }
-  const behind = sources.some((source) => source.more || source.items.length > 0);
-  return { items, next: behind ? placeOf(items.at(-1)) : null };
-}
-
-/** Whether its next item, which might be the first of all, has to be asked for. */
-function isDry<Item>({ items, more }: Source<Item>): boolean {
-  return items.length === 0 && more;
-}
-
-async function refill<Item extends Place>(sources: Source<Item>[], share: number): Promise<void> {
-  // Pages that hold nothing but have more behind them are passed over.
-  for (;;) {
-    const dry = sources.filter(isDry);
-    if (dry.length === 0) return;
-    await Promise.all(
-      dry.map(async (source) => {
-        const page = await source.read(source.next, share);
-        source.items = page.items;
-        source.more = page.more && page.next !== null;
-        source.next = page.next;
-      }),
-    );
-  }
-}
-
-function firstOf<Item extends Place>(sources: Source<Item>[]): Source<Item> | null {
-  let first: Source<Item> | null = null;
-  for (const source of sources) {
-    const item = source.items[0];
-    const best = first?.items[0];
-    if (item && (!best || comparePlaces(item, best) < 0)) first = source;
-  }
-  return first;
-}
-
-function placeOf(item: Place | undefined): Place | null {
-  return item ? { bornAt: item.bornAt, id: item.id } : null;
+  const merge = new Merge(lists, after, share);
+  const items = await merge.take(limit);
+  const last = items.at(-1);
+  return { items, next: last && merge.more ? { bornAt: last.bornAt, id: last.id } : null };
 }

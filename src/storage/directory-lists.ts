@@ -4,8 +4,6 @@ import type { Db } from "./db.ts";
 export interface Range {
   /** Those behind this place; from the first when null. */
   after: { bornAt: number; id: string } | null;
-  /** ms; born no earlier than this, when others of that age are known to come first. */
-  bornFrom?: number;
   /** ms; updated later than this. */
   updatedAfter: number | null;
   /** ms; with `overdue`: due before this; with `punctual`: not due before this. */
@@ -18,20 +16,33 @@ export interface Placed {
   born: number;
 }
 
-/** The first entries of one class, youngest first: a walk along the index. */
-export function placesOfClass(db: Db, n: number, range: Range, limit: number): Placed[] {
+/**
+ * The first entries of each class, in no order: short walks along the index, all in one statement. Better
+ * than reading the classes whenever they have more entries than the walks.
+ */
+export function placesByWalks(
+  db: Db,
+  classes: readonly number[],
+  range: Range,
+  limit: number,
+): Placed[] {
   const { where, bindings } = conditions(range);
-  return db.all<Placed>(
-    `SELECT id, born FROM entry INDEXED BY entry_by_class WHERE class = ?${where}
-     ORDER BY born DESC, id LIMIT ?`,
-    n,
+  const rows = db.all<{ places: string }>(
+    `SELECT (SELECT json_group_array(json_array(id, born)) FROM
+       (SELECT id, born FROM entry INDEXED BY entry_by_class WHERE class = wanted.value${where}
+        ORDER BY born DESC, id LIMIT ?)) AS places
+     FROM json_each(?) AS wanted`,
     ...bindings,
     limit,
+    JSON.stringify(classes),
+  );
+  return rows.flatMap(({ places }) =>
+    (JSON.parse(places) as [string, number][]).map(([id, born]) => ({ id, born })),
   );
 }
 
-/** The first entries of many classes, youngest first: reads all of them in the index, keeps the first. */
-export function placesOfClasses(
+/** The first entries of these classes, youngest first: reads all of them in the index, keeps the first. */
+export function placesByScan(
   db: Db,
   classes: readonly number[],
   range: Range,
@@ -72,14 +83,10 @@ export function* dueTimes(db: Db): Generator<{ id: string; due: number }> {
 function conditions(range: Range): { where: string; bindings: (number | string)[] } {
   let where = "";
   const bindings: (number | string)[] = [];
-  const { after, bornFrom, updatedAfter, due, dueBefore } = range;
+  const { after, updatedAfter, due, dueBefore } = range;
   if (after) {
     where += " AND born <= ? AND (born < ? OR id > ?)";
     bindings.push(after.bornAt, after.bornAt, after.id);
-  }
-  if (bornFrom !== undefined) {
-    where += " AND born >= ?";
-    bindings.push(bornFrom);
   }
   if (updatedAfter !== null) {
     where += " AND updated > ?";

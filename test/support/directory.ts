@@ -143,3 +143,15 @@ export function counted(of: DirectoryEnv): {
     given: () => items,
   };
 }
+
+export async function alarmOfShard(name: string): Promise<number | null> {
+  return await runInDurableObject(shardObject(name), (_, state) => state.storage.getAlarm());
+}
+
+export async function evictRefs(name: string): Promise<void> {
+  await evictDurableObject(refsObject(name));
+}
+
+export async function ringRefs(name: string): Promise<boolean> {
+  return await runDurableObjectAlarm(refsObject(name));
+}
