@@ -137,8 +137,9 @@ export const LIMITS = {
   horizon: 1_000,
   /** changes that share one transaction of a directory shard: its turn stays short. */
   changesPerCommit: 500,
-  /** ms after which an alarm tells a change of references that was not told right after its commit. */
+  /** ms after which an alarm tells a change of references that was not told right after its commit; doubled by failures, up to the most. */
   owedMs: 5_000,
+  owedMostMs: 60_000,
   /** changes of references in one call to their shard. */
   refChangesPerCall: 500,
   /** overdue actors that one alarm of a shard wakes, how many at once, and ms it waits for one. */

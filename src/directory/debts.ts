@@ -31,6 +31,11 @@ export class Debts {
     this.#commits = commits;
   }
 
+  /** ms until what is owed is tried again: longer, the oftener it failed. */
+  get pauseMs(): number {
+    return Math.min(LIMITS.owedMs * 2 ** this.#failures, LIMITS.owedMostMs);
+  }
+
   /** Pays what is owed now, and what comes to be owed meanwhile. Never throws: what fails is owed still, and an alarm set. */
   pay(shard: Shard): Promise<void> {
     this.#more = true;
@@ -49,8 +54,7 @@ export class Debts {
       this.#failures = 0;
     } catch (error) {
       this.#failures += 1;
-      const pause = Math.min(LIMITS.owedMs * 2 ** (this.#failures - 1), LIMITS.rousePauseMs);
-      shard.alarm.ensure(Date.now() + pause);
+      shard.alarm.ensure(Date.now() + this.pauseMs);
       logError("warn", error, { at: "directory/debts", shard: shard.name });
     }
   }

@@ -115,7 +115,7 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
       // The next look is certain before anything is tried; what seemed next before is what happens now.
       shard.takeLook();
       this.#alarm.ensure(shard.nextLook());
-      if (owesAnything(this.#db)) this.#alarm.ensure(now + LIMITS.owedMs);
+      if (owesAnything(this.#db)) this.#alarm.ensure(now + this.#debts.pauseMs);
       await Promise.all([
         this.#debts.pay(shard),
         rouseAll(() => this.#open(), this.env, this.#commits, overdue),
@@ -158,7 +158,7 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
   /** What is stored, with its tables, made now if need be. */
   #open(): Shard {
     if (this.#shard) return this.#shard;
-    openDirectory(this.#db, this.ctx.id.name ?? "");
+    openDirectory(this.#db, this.ctx.id.name);
     this.#shard = new Shard(this.#db, this.#alarm, this.#lag);
     return this.#shard;
   }

@@ -76,7 +76,7 @@ export function storedDirectoryVersion(db: Db): number {
 }
 
 /** Brings the tables to this code's version, in one transaction; refuses those of a newer one. */
-export function openDirectory(db: Db, name: string): void {
+export function openDirectory(db: Db, name: string | undefined): void {
   db.transaction(() => {
     const version = storedDirectoryVersion(db);
     if (version > DIRECTORY_VERSION) {
@@ -92,6 +92,7 @@ export function openDirectory(db: Db, name: string): void {
     }
     for (const step of STEPS) if (step.to > version) db.run(step.statements);
     if (version === 0) {
+      if (name === undefined) throw new Error("A shard without a name cannot know its tenant");
       db.run("INSERT INTO shard (one, name, gone_events, gone_replays) VALUES (1, ?, 0, 0)", name);
     }
     db.run("UPDATE schema SET version = ?", DIRECTORY_VERSION);

@@ -128,7 +128,11 @@ describe("an actor that cannot be woken", () => {
     passTime(2 * HOUR);
     const refusal: Reply = {
       ok: false,
-      failure: { code: "definition_not_found", detail: "Its definition is not there." },
+      failure: {
+        code: "unavailable",
+        detail: "Its definition is not there.",
+        extra: { reason: "definition_unavailable" },
+      },
     };
     let pause = LIMITS.rousePauseMs;
     for (let round = 1; round <= 4; round += 1) {
