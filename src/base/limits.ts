@@ -161,6 +161,33 @@ export const LIMITS = {
   entriesAhead: 500,
   /** ms an isolate trusts what it knows of a tenant's webhooks and used definitions. */
   leaseMs: 10_000,
+  /** schedules of one tenant, which share an object and its alarm. */
+  schedulesPerTenant: 1_000,
+  /** characters; a schedule's id, which is part of the ids of the actors that it spawns. */
+  scheduleIdChars: 120,
+  /** bytes of JSON; what a schedule spawns or sends: a page of schedules must fit a remote call. */
+  scheduleBytes: 65_536,
+  /** characters; a cron pattern, and a time zone's name. */
+  cronChars: 200,
+  /** ms between two slots of a schedule at least: each run is some rows in two objects. */
+  cronIntervalMs: 5_000,
+  /** ms; a slot that could not be begun for longer was missed. */
+  cronGraceMs: 60_000,
+  /** missed slots that are counted one by one; more are "as many or more". */
+  slotsCounted: 1_000,
+  /** runs kept of one schedule. */
+  runsPerSchedule: 200,
+  /** runs of one tenant under way at once, so that a thousand schedules of one second take turns. */
+  runsAtOnce: 20,
+  /** attempts of one run: half a minute of failures; the pauses double up to the most. */
+  runAttempts: 6,
+  runBackoffMs: 1_000,
+  /** ms that one attempt may take, so that an actor that hangs holds one place for no longer. */
+  runAttemptMs: 30_000,
+  /** ms that an alarm stays for runs under way; those that take longer go on without it. */
+  cronAlarmMs: 2_000,
+  /** ms after which an alarm looks for runs that were begun and lost. */
+  cronLostMs: 60_000,
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */
   recordsPerSeal: 256,
 } as const;

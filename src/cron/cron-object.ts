@@ -1,5 +1,100 @@
 import { DurableObject } from "cloudflare:workers";
+import { PerdureError } from "../base/errors.ts";
 import type { Env } from "../env.ts";
+import { AlarmClock } from "../storage/alarm-clock.ts";
+import { openCron, storedCronVersion } from "../storage/cron-schema.ts";
+import { Db } from "../storage/db.ts";
+import type { Meter } from "../storage/db.ts";
+import { remove, setPaused } from "./change.ts";
+import { create } from "./create.ts";
+import { list, read, runs } from "./read.ts";
+import type * as Rpc from "./rpc.ts";
+import { Runner } from "./runner.ts";
 
-/** The recurring schedules of one tenant. */
-export class CronObject extends DurableObject<Env> {}
+/** The recurring schedules of one tenant. It only wires: each verb has a file of its own. */
+export class CronObject extends DurableObject<Env> implements Rpc.CronRpc {
+  readonly #db: Db;
+  readonly #alarm: AlarmClock;
+  readonly #runner: Runner;
+  #opened = false;
+  #awake: Promise<void> | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#db = new Db(ctx.storage);
+    this.#alarm = new AlarmClock(ctx.storage, this.#db.meter);
+    this.#runner = new Runner(this.#stored, env, this.#alarm);
+  }
+
+  /** Rows and alarms since this object woke, for tests that count. */
+  get meter(): Meter {
+    return this.#db.meter;
+  }
+
+  override async alarm(): Promise<void> {
+    // Before the alarm counts as gone: what the platform held may be being asked for.
+    await this.#wake();
+    await this.#runner.ring();
+  }
+
+  create(command: Rpc.CreateSchedule): Promise<Rpc.CronReply> {
+    return this.#expected(() => create(this.#stored, this.#open, this.env, command));
+  }
+
+  list(query: { limit: number; cursor: string | null }): Promise<Rpc.CronReply> {
+    return this.#expected(() => list(this.#stored(), query, Date.now()));
+  }
+
+  read(id: string): Promise<Rpc.CronReply> {
+    return this.#expected(() => read(this.#stored(), id));
+  }
+
+  remove(id: string): Promise<Rpc.CronReply> {
+    return this.#expected(() => remove(this.#stored(), id));
+  }
+
+  setPaused(command: Parameters<Rpc.CronRpc["setPaused"]>[0]): Promise<Rpc.CronReply> {
+    return this.#expected(() => setPaused(this.#stored(), command, Date.now()));
+  }
+
+  runs(query: { id: string; limit: number; cursor: string | null }): Promise<Rpc.CronReply> {
+    return this.#expected(() => runs(this.#stored(), query, Date.now()));
+  }
+
+  /** The database with its tables, made now if need be. */
+  readonly #open = (): Db => {
+    if (!this.#opened) {
+      openCron(this.#db);
+      this.#opened = true;
+    }
+    return this.#db;
+  };
+
+  /** The database, or null where nothing was ever written. */
+  readonly #stored = (): Db | null =>
+    this.#opened || storedCronVersion(this.#db) > 0 ? this.#open() : null;
+
+  /** Learns once per life which alarm there is. */
+  #wake(): Promise<void> {
+    this.#awake ??= this.#alarm.load().catch((error: unknown) => {
+      this.#awake = null;
+      throw error;
+    });
+    return this.#awake;
+  }
+
+  /** An expected refusal crosses as data; anything else is a fault of ours and stays an exception. */
+  async #expected(ask: () => Rpc.CronReply | Promise<Rpc.CronReply>): Promise<Rpc.CronReply> {
+    try {
+      await this.#wake();
+      const reply = await ask();
+      // In the turn of what was written; and an alarm that was lost is found missing here.
+      const db = this.#stored();
+      if (db) this.#runner.ensureAlarm(db);
+      return reply;
+    } catch (error) {
+      if (error instanceof PerdureError) return { ok: false, failure: error.failure };
+      throw error;
+    }
+  }
+}

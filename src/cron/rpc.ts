@@ -1,7 +1,8 @@
-import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { CollectionKey, KeyedReply } from "../storage/once.ts";
 
 export interface CronSpawn {
+  /** A definition or a family. */
   definitionId: string;
   input?: JsonValue;
   context?: JsonObject;
@@ -19,36 +20,36 @@ export interface ScheduleSpec {
   cron: string;
   /** IANA name. */
   timezone: string;
+  /** Exactly one of the two is not null. */
   spawn: CronSpawn | null;
   send: CronSend | null;
   catchUp: "skip" | "one";
 }
 
-export interface CreateSchedule {
+export interface CreateSchedule extends CollectionKey {
   tenant: string;
   id: string;
   spec: ScheduleSpec;
-  key: string;
-  request: string;
   principal: string;
 }
 
-export type CronReply =
-  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
-  | { ok: false; failure: Failure };
+export type CronReply = KeyedReply;
 
-/** The recurring schedules of one tenant, in an object named by it. Reading one that has none writes nothing. */
+/**
+ * The recurring schedules of one tenant, in an object named by it. Reading one that has none writes nothing.
+ * Stays compatible one version back and forth.
+ */
 export interface CronRpc {
   /** 201 schedule. */
   create(command: CreateSchedule): Promise<CronReply>;
-  /** 200 `{items, nextCursor, asOf}`. */
+  /** 200 `{items, nextCursor, asOf}`, newest first. */
   list(query: { limit: number; cursor: string | null }): Promise<CronReply>;
   /** 200 schedule. */
   read(id: string): Promise<CronReply>;
   /** 204. */
   remove(id: string): Promise<CronReply>;
   /** 200 schedule. */
-  setPaused(command: { id: string; paused: boolean }): Promise<CronReply>;
+  setPaused(command: { id: string; paused: boolean } & CollectionKey): Promise<CronReply>;
   /** 200 `{items, nextCursor, asOf}`, youngest first. */
   runs(query: { id: string; limit: number; cursor: string | null }): Promise<CronReply>;
 }

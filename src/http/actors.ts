@@ -1,31 +1,22 @@
 import * as z from "zod";
 import type { SpawnCommand } from "../actor/rpc.ts";
-import { isJsonObject } from "../base/json.ts";
-import { LIMITS } from "../base/limits.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { actorPath, callActor, keyedOf, respondActor } from "./actor-call.ts";
 import { respond } from "./answer.ts";
 import { route } from "./route.ts";
 import { ref } from "./schemas/json-schema.ts";
-import { actorId, by, id, integerText, jsonObject, jsonValue } from "./schemas/inputs.ts";
+import {
+  actorId,
+  by,
+  id,
+  integerText,
+  jsonObject,
+  jsonValue,
+  refs,
+  refValue,
+} from "./schemas/inputs.ts";
 
 const tag = "Actors";
-
-const refName = z.string().min(1).max(LIMITS.refNameChars);
-const refValue = z.string().min(1).max(LIMITS.refValueChars);
-
-/** References by name. Zod leaves `__proto__` out of a record without a word, so it is refused before. */
-function refs<Value extends z.ZodType<string | null>>(value: Value) {
-  return z.preprocess(
-    (given, context) => {
-      if (isJsonObject(given) && Object.hasOwn(given, "__proto__")) {
-        context.addIssue({ code: "custom", message: "cannot have a name __proto__" });
-      }
-      return given;
-    },
-    z.record(refName, value),
-  );
-}
 
 const spawnBody = z.strictObject({
   definitionId: id.meta({

@@ -3,6 +3,7 @@ import { actorRoutes } from "./actors.ts";
 import type { AppEnv } from "./app-env.ts";
 import { controlRoutes } from "./controls.ts";
 import { cors } from "./cors.ts";
+import { cronRoutes } from "./cron.ts";
 import { definitionRoutes } from "./definitions.ts";
 import { eventRoutes } from "./events.ts";
 import { inspectionRoutes } from "./inspection.ts";
@@ -29,6 +30,7 @@ const declared: readonly Route[] = [
   ...streamRoutes,
   ...scheduleRoutes,
   ...controlRoutes,
+  ...cronRoutes,
   ...keyRoutes,
 ];
 

@@ -10,7 +10,6 @@ const MIGRATIONS =
 const RESCUE = "Rescue is not built yet; a parked step can be run again with POST …/retry.";
 const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
 const BULK = "Bulk operations are not built yet; call each actor.";
-const SCHEDULES = "Recurring schedules are not built yet; POST …/schedule sends one event later.";
 const WEBHOOKS = "Webhooks are not built yet; GET …/events reads what happened.";
 const METRICS = "Metrics are not built yet; GET /v1/health says whether the service answers.";
 const DOCS = "The documentation page is not built yet; GET /openapi.json describes the API.";
@@ -39,10 +38,6 @@ const LATER: readonly [methods: string, path: string, sentence: string][] = [
   ["get", "/v1/bulk/{id}", BULK],
   ["get", "/v1/bulk/{id}/items", BULK],
   ["post", "/v1/bulk/{id}/cancel", BULK],
-  ["get post", "/v1/schedules", SCHEDULES],
-  ["get delete", "/v1/schedules/{id}", SCHEDULES],
-  ["post", "/v1/schedules/{id}/{action}", SCHEDULES],
-  ["get", "/v1/schedules/{id}/runs", SCHEDULES],
   ["get post", "/v1/webhooks", WEBHOOKS],
   ["get patch delete", "/v1/webhooks/{id}", WEBHOOKS],
   ["post", "/v1/webhooks/{id}/ping", WEBHOOKS],

@@ -47,6 +47,22 @@ const key = {
   revokedAt: orNull(instant),
 };
 
+const run = {
+  scheduledFor: instant,
+  startedAt: instant,
+  outcome: {
+    ...oneOf("running", "succeeded", "refused", "failed", "skipped"),
+    description:
+      "running until the last attempt; skipped: missed slots, of which this is the last.",
+  },
+  "actorId?": text,
+  "seq?": { ...count, description: "Of the record in the actor." },
+  "code?": { ...text, description: "Why not; the words of Problem." },
+  "detail?": text,
+  "missed?": { ...count, description: "How many slots were skipped." },
+  attempts: count,
+};
+
 /** Every named shape of an answer, by its name in the OpenAPI document. */
 export const ANSWERS: { [name: string]: JsonSchema } = {
   Problem: {
@@ -158,6 +174,23 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
     by: orNull({ ...text, description: "Type of the event that led here." }),
   }),
   ScheduledEvent: object({ timerId: text, type: text, payload: orNull(anyObject), dueAt: instant }),
+
+  Schedule: object({
+    id: text,
+    cron: text,
+    timezone: text,
+    spawn: orNull(anyObject),
+    send: orNull(anyObject),
+    catchUp: oneOf("skip", "one"),
+    state: oneOf("active", "paused"),
+    nextRunAt: {
+      ...orNull(instant),
+      description: "null while paused, and when the pattern has no more times.",
+    },
+    lastRun: orNull(ref("ScheduleRun")),
+    createdAt: instant,
+  }),
+  ScheduleRun: object(run),
 
   DefinitionSummary: object(definition),
   Definition: object({ ...definition, warnings: list(ref("Fault")), definition: anyObject }),

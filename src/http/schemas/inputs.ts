@@ -22,6 +22,22 @@ export const actorId = id.refine(
   'must not be ".", "..", "count" or "bulk", nor begin with "ref:"',
 );
 
+const refName = z.string().min(1).max(LIMITS.refNameChars);
+export const refValue = z.string().min(1).max(LIMITS.refValueChars);
+
+/** References by name. Zod leaves `__proto__` out of a record without a word, so it is refused before. */
+export function refs<Value extends z.ZodType<string | null>>(value: Value) {
+  return z.preprocess(
+    (given, context) => {
+      if (isJsonObject(given) && Object.hasOwn(given, "__proto__")) {
+        context.addIssue({ code: "custom", message: "cannot have a name __proto__" });
+      }
+      return given;
+    },
+    z.record(refName, value),
+  );
+}
+
 /** A short text, such as a label or a reason. */
 export const shortText = z.string().min(1).max(LIMITS.textChars);
 

@@ -1,0 +1,86 @@
+import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
+import { ERRORS, refuse } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isoTime } from "../base/time.ts";
+import { pageOfRuns } from "../storage/cron-runs.ts";
+import type { RunRow } from "../storage/cron-runs.ts";
+import { readAction } from "../storage/cron-schedules.ts";
+import type { ScheduleRow } from "../storage/cron-schedules.ts";
+import type { Db } from "../storage/db.ts";
+import type { CronReply } from "./rpc.ts";
+
+export function answer(status: number, body: JsonValue): CronReply {
+  return { ok: true, status, body };
+}
+
+export function notFound(id: string): CronReply {
+  return refuse("schedule_not_found", `${ERRORS.schedule_not_found.title}: ${id}.`);
+}
+
+/** A schedule as the wire shows it. */
+export function scheduleView(db: Db, row: ScheduleRow): JsonObject {
+  const { spawn, send } = JSON.parse(readAction(db, row.generation)) as JsonObject;
+  const open = openRun(row);
+  const [last] = open ? [] : pageOfRuns(db, row.generation, Number.MAX_SAFE_INTEGER, 1);
+  return {
+    id: row.id,
+    cron: row.cron,
+    timezone: row.timezone,
+    spawn: spawn ?? null,
+    send: send ?? null,
+    catchUp: row.catch_up,
+    state: row.state,
+    nextRunAt: row.state === "active" && row.next_at !== null ? isoTime(row.next_at) : null,
+    lastRun: open ?? (last ? runView(last) : null),
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+/** The run that is under way or waits for its next attempt. */
+export function openRun(row: ScheduleRow): JsonObject | null {
+  if (row.open_slot === null) return null;
+  return {
+    scheduledFor: isoTime(row.open_slot),
+    startedAt: isoTime(row.open_started_at as number),
+    outcome: "running",
+    ...(row.open_code === null ? {} : { code: row.open_code }),
+    ...(row.open_detail === null ? {} : { detail: row.open_detail }),
+    attempts: row.open_attempts,
+  };
+}
+
+export function runView(row: RunRow): JsonObject {
+  return {
+    scheduledFor: isoTime(row.slot),
+    startedAt: isoTime(row.started_at),
+    outcome: row.outcome,
+    ...(row.actor_id === null ? {} : { actorId: row.actor_id }),
+    ...(row.seq === null ? {} : { seq: row.seq }),
+    ...(row.code === null ? {} : { code: row.code }),
+    ...(row.detail === null ? {} : { detail: row.detail }),
+    ...(row.missed === null ? {} : { missed: row.missed }),
+    attempts: row.attempts,
+  };
+}
+
+/** A page of a list that is read downwards from a position. */
+export function pageDown<Row>(
+  list: string,
+  query: { limit: number; cursor: string | null },
+  now: number,
+  below: (position: number, limit: number) => Row[],
+  positionOf: (row: Row) => number,
+  show: (row: Row) => JsonObject,
+): CronReply {
+  const before = query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(list, query.cursor);
+  if (before === null) return { ok: false, failure: CURSOR_INVALID };
+  const rows = below(before, query.limit + 1);
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  return answer(200, {
+    items: page.map(show),
+    nextCursor:
+      rows.length > page.length && last !== undefined ? encodeCursor(list, positionOf(last)) : null,
+    asOf: isoTime(now),
+  });
+}

@@ -1,0 +1,238 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/base/limits.ts";
+import { slotsOf, timingProblem } from "../../src/cron/pattern.ts";
+
+const NOW = Date.parse("2026-12-01T12:00:00.000Z");
+const DAY = 86_400_000;
+
+/** The first slots after an instant, in UTC and without seconds and ms. */
+function slots(cron: string, timezone: string, from: string, count: number): string[] {
+  const next = slotsOf(cron, timezone);
+  const found: string[] = [];
+  for (let at = Date.parse(from); found.length < count;) {
+    const slot = next(at);
+    if (slot === null) break;
+    found.push(new Date(slot).toISOString().slice(0, 16));
+    at = slot;
+  }
+  return found;
+}
+
+describe("Europe/Berlin", () => {
+  it("runs 02:30 once on the day that has none, right after the gap", () => {
+    expect(slots("30 2 * * *", "Europe/Berlin", "2027-03-27T00:00:00Z", 3)).toEqual([
+      "2027-03-27T01:30",
+      "2027-03-28T01:00",
+      "2027-03-29T00:30",
+    ]);
+  });
+
+  it("runs 02:30 once on the day that has two, the first time", () => {
+    expect(slots("30 2 * * *", "Europe/Berlin", "2027-10-30T00:00:00Z", 3)).toEqual([
+      "2027-10-30T00:30",
+      "2027-10-31T00:30",
+      "2027-11-01T01:30",
+    ]);
+  });
+
+  it("runs several written times as often as they are written", () => {
+    const from = "2027-10-30T22:30:00Z";
+    expect(slots("30 2,14 * * *", "Europe/Berlin", from, 3)).toEqual([
+      "2027-10-31T00:30",
+      "2027-10-31T13:30",
+      "2027-11-01T01:30",
+    ]);
+  });
+
+  it.each(["2027-03-27T12:00:00Z", "2027-10-30T12:00:00Z"])(
+    "runs each real hour from %s on, and each quarter of one",
+    (from) => {
+      for (const [cron, step] of [
+        ["0 * * * *", 3_600_000],
+        ["*/15 * * * *", 900_000],
+      ] as const) {
+        const next = slotsOf(cron, "Europe/Berlin");
+        for (let at = Date.parse(from); at < Date.parse(from) + 2 * DAY; at += step) {
+          expect(next(at)).toBe(at + step);
+        }
+      }
+    },
+  );
+});
+
+it("half an hour of daylight saving, in Australia/Lord_Howe, moves no daily run twice", () => {
+  // Clocks go from 02:00 to 02:30 on 2027-10-03 and from 02:00 to 01:30 on 2027-04-04.
+  expect(slots("15 2 * * *", "Australia/Lord_Howe", "2027-10-01T12:00:00Z", 3)).toEqual([
+    "2027-10-01T15:45",
+    "2027-10-02T15:30",
+    "2027-10-03T15:15",
+  ]);
+  expect(slots("45 1 * * *", "Australia/Lord_Howe", "2027-04-02T12:00:00Z", 3)).toEqual([
+    "2027-04-02T14:45",
+    "2027-04-03T14:45",
+    "2027-04-04T15:15",
+  ]);
+});
+
+const ZONES = [
+  "UTC",
+  "Europe/Berlin",
+  "Europe/Dublin",
+  "America/New_York",
+  "America/Sao_Paulo",
+  "America/St_Johns",
+  "Asia/Kathmandu",
+  "Asia/Tehran",
+  "Australia/Lord_Howe",
+  "Africa/Casablanca",
+  "Pacific/Chatham",
+];
+
+describe("in every time zone", () => {
+  it("a daily schedule has exactly one run in each local day, over years", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ZONES),
+        fc.nat(23),
+        fc.nat(59),
+        fc.integer({ min: 2026, max: 2060 }),
+        (timezone, hour, minute, year) => {
+          const localDay = new Intl.DateTimeFormat("en-CA", { timeZone: timezone });
+          const next = slotsOf(`${minute} ${hour} * * *`, timezone);
+          const from = Date.UTC(year, 0, 1, 12);
+          const days: string[] = [];
+          for (let at = next(from); at !== null && at < from + 2 * 366 * DAY; at = next(at)) {
+            days.push(localDay.format(at));
+          }
+          const expected = days.map((_, index) =>
+            new Date(Date.parse(`${days[0]}T00:00:00Z`) + index * DAY).toISOString().slice(0, 10),
+          );
+          expect(days).toEqual(expected);
+          expect(days.length).toBeGreaterThan(729);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it("an hourly one has a run in each real hour", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...ZONES), fc.integer({ min: 2026, max: 2060 }), (zone, year) => {
+        const next = slotsOf("*/30 * * * *", zone);
+        // Whole half hours in all these zones but Kathmandu's and Chatham's quarters.
+        const offset = /Kathmandu|Chatham/.test(zone) ? 900_000 : 0;
+        for (const month of [2, 3, 8, 9, 10]) {
+          const from = Date.UTC(year, month, 20) + offset;
+          for (let at = from; at < from + 20 * DAY; at += 1_800_000) {
+            expect(next(at)).toBe(at + 1_800_000);
+          }
+        }
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  it("slots are whole seconds, go up, and are the same from any instant before them", () => {
+    const field = fc.constantFrom("*", "*/7", "0", "5,55", "10-20", "3-50/9");
+    fc.assert(
+      fc.property(
+        field,
+        fc.constantFrom("*", "*/5", "2", "1,2,3", "0-23/3"),
+        fc.constantFrom("*", "1", "L", "15W", "28-31"),
+        fc.constantFrom("*", "3", "10", "3,10"),
+        fc.constantFrom("*", "SUN", "1-5", "SUN#L", "+0"),
+        fc.constantFrom(...ZONES),
+        fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2040, 0) }),
+        fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+        (minute, hour, day, month, weekday, zone, from, part) => {
+          const next = slotsOf([minute, hour, day, month, weekday].join(" "), zone);
+          const first = next(from);
+          if (first === null) return;
+          expect(first).toBeGreaterThan(from);
+          expect(first % 1_000).toBe(0);
+          expect(next(from + Math.floor((first - from) * part))).toBe(first);
+          expect(next(first - 1)).toBe(first);
+          expect(next(first) ?? Infinity).toBeGreaterThan(first);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe("what is refused", () => {
+  it.each([
+    ["* * *", "/cron", "invalid_cron"],
+    ["", "/cron", "invalid_cron"],
+    ["61 * * * *", "/cron", "invalid_cron"],
+    ["0 0 * * MOON", "/cron", "invalid_cron"],
+    ["0 0 0 1 1 * 2030", "/cron", "invalid_cron"],
+    ["0 0 0 1 1 * 9999", "/cron", "invalid_cron"],
+    ["@reboot", "/cron", "invalid_cron"],
+    ["2030-01-01T00:00:00", "/cron", "invalid_cron"],
+    ["0 0 30 2 *", "/cron", "never_due"],
+    ["0 0 31 2,4,6,9,11 *", "/cron", "never_due"],
+    ["* * * * * *", "/cron", "too_frequent"],
+    ["*/4 * * * * *", "/cron", "too_frequent"],
+    ["0,56 0 * * * *", "/cron", "too_frequent"],
+  ])("%s", (cron, pointer, code) => {
+    const problem = timingProblem(cron, "UTC", NOW);
+    expect(problem).toMatchObject({ pointer, code });
+    expect(problem?.message.length).toBeGreaterThan(20);
+  });
+
+  it.each(["", "Nowhere/City", "+02:00", "../etc/passwd", "Europe/Berlin\n", "null"])(
+    "the time zone '%s'",
+    (timezone) => {
+      expect(timingProblem("0 0 * * *", timezone, NOW)).toMatchObject({
+        pointer: "/timezone",
+        code: "unknown_timezone",
+      });
+    },
+  );
+
+  it.each([
+    "*/5 * * * * *",
+    "0,55 0 * * * *",
+    "@daily",
+    "@weekly",
+    "0 0 29 2 *",
+    "0 0 29 2 +MON",
+    "0 0 L * *",
+    "0 9 * * MON#1",
+  ])("but not %s", (cron) => {
+    expect(timingProblem(cron, "America/New_York", NOW)).toBeNull();
+  });
+});
+
+it("no pattern takes long, whatever it says", () => {
+  // Whatever takes croner's 400 years to find out takes it once.
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ maxLength: LIMITS.cronChars }),
+        fc
+          .array(fc.constantFrom(..."0123456789*/,-#LW+? "), { maxLength: LIMITS.cronChars })
+          .map((characters) => characters.join("")),
+        fc
+          .tuple(
+            fc.constantFrom("0", "*", "59"),
+            fc.constantFrom("0", "*", "23"),
+            fc.constantFrom("30", "31", "29", "L", "31W", "*"),
+            fc.constantFrom("2", "2,4,6,9,11", "*", "FEB"),
+            fc.constantFrom("*", "+MON#5", "+SUN#L", "+1", "7"),
+          )
+          .map((fields) => fields.join(" ")),
+      ),
+      fc.constantFrom(...ZONES),
+      (cron, timezone) => {
+        const began = performance.now();
+        const problem = timingProblem(cron, timezone, NOW);
+        if (problem === null) expect(slotsOf(cron, timezone)(NOW)).toBeGreaterThan(NOW);
+        expect(performance.now() - began).toBeLessThan(5_000);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
