@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { CronObject } from "../../src/cron/cron-object.ts";
 import type { Env } from "../../src/env.ts";
 import { call, fresh } from "./api.ts";
@@ -83,6 +83,15 @@ export class Tenant {
   get object(): DurableObjectStub<CronObject> {
     const namespace = env.CRON as unknown as DurableObjectNamespace<CronObject>;
     return namespace.getByName(this.name);
+  }
+
+  /** All runs once none is under way: an alarm that is due at once goes off by itself as well. */
+  async settled(id: string): Promise<Body[]> {
+    await this.ring();
+    await vi.waitUntil(async () => (await this.read(id)).lastRun?.outcome !== "running", {
+      timeout: 60_000,
+    });
+    return this.runs(id);
   }
 
   /** Lets the alarm go off now; false when none is set. */
