@@ -266,7 +266,7 @@ describe("by reference", () => {
   test("one that moves on while an answer was lost gets the event only once", async () => {
     const tenant = await referring();
     await refer(tenant, "b", true, 1);
-    await tenant.spawn("c", { refs: { n: "v:1" } });
+    await tenant.spawn("c");
     await crash(tenant, async (_, real) => {
       await real();
       return never();
