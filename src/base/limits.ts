@@ -188,6 +188,20 @@ export const LIMITS = {
   cronAlarmMs: 2_000,
   /** ms after which an alarm looks for runs that were begun and lost. */
   cronLostMs: 60_000,
+  /** actors in one bulk operation; their list is written down while the caller waits. */
+  bulkItems: 1_000_000,
+  /** actors that one bulk operation acts on at once; other callers want their turn. */
+  bulkConcurrency: 16,
+  /** actors that one alarm of a bulk operation acts on: an invocation may make some thousand calls. */
+  bulkItemsPerAlarm: 1_000,
+  /** times an actor out of reach is tried in a bulk operation, with 1, 2, 4 … s between: two minutes in all. */
+  bulkAttempts: 8,
+  /** ms a bulk operation waits for one actor's answer; one that never comes would hold its place for ever. */
+  bulkCallMs: 120_000,
+  /** ms after which a bulk operation that was never accepted, since a crash cut its selection off, is erased. */
+  bulkSelectionMs: 600_000,
+  /** ms a bulk operation can be read after its end: 30 days. */
+  bulkKeptMs: 2_592_000_000,
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */
   recordsPerSeal: 256,
 } as const;

@@ -4,6 +4,8 @@ import type { Filter } from "../directory/rpc.ts";
 
 export type BulkAction = "send" | "pause" | "resume" | "terminate" | "retry" | "replay";
 
+export type BulkOutcome = "pending" | "succeeded" | "refused" | "failed" | "cancelled";
+
 export interface BulkCommand {
   tenant: string;
   id: string;
@@ -30,8 +32,8 @@ export interface BulkRpc {
   start(command: BulkCommand): Promise<BulkReply>;
   /** 200 `{id, action, state, total, counts, …}`. */
   read(): Promise<BulkReply>;
-  /** 200 `{items, nextAfter}`; `after` is an item's number. */
-  items(query: { after: number; limit: number; outcome: string | null }): Promise<BulkReply>;
+  /** 200 `{items, nextAfter, asOf}`; `after` is how many items of the list come before the page. */
+  items(query: { after: number; limit: number; outcome: BulkOutcome | null }): Promise<BulkReply>;
   /** 200, as `read`. */
   cancel(): Promise<BulkReply>;
 }

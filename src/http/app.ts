@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { actorRoutes } from "./actors.ts";
 import type { AppEnv } from "./app-env.ts";
+import { bulkRoutes } from "./bulk.ts";
 import { controlRoutes } from "./controls.ts";
 import { cors } from "./cors.ts";
 import { cronRoutes } from "./cron.ts";
@@ -31,6 +32,7 @@ const declared: readonly Route[] = [
   ...scheduleRoutes,
   ...controlRoutes,
   ...cronRoutes,
+  ...bulkRoutes,
   ...keyRoutes,
 ];
 

@@ -28,6 +28,10 @@ function below(schema: Schema, step: PropertyKey): Schema[] {
 function objectsOf(schema: Schema): Schema["_zod"][] {
   const { def } = schema._zod;
   if (def.type === "union") return (def as z.core.$ZodUnionDef).options.flatMap(objectsOf);
+  if (def.type === "pipe") {
+    const { in: before, out } = def as z.core.$ZodPipeDef;
+    return [before, out].flatMap(objectsOf);
+  }
   if (def.type === "optional" || def.type === "nullable") {
     return objectsOf((def as z.core.$ZodOptionalDef).innerType);
   }

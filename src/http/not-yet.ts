@@ -9,7 +9,6 @@ const MIGRATIONS =
   "Migrations are not built yet; actors stay on the definition they were spawned on.";
 const RESCUE = "Rescue is not built yet; a parked step can be run again with POST …/retry.";
 const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
-const BULK = "Bulk operations are not built yet; call each actor.";
 const WEBHOOKS = "Webhooks are not built yet; GET …/events reads what happened.";
 const METRICS = "Metrics are not built yet; GET /v1/health says whether the service answers.";
 const DOCS = "The documentation page is not built yet; GET /openapi.json describes the API.";
@@ -34,10 +33,6 @@ const LATER: readonly [methods: string, path: string, sentence: string][] = [
   ["post", "/v1/tasks/{taskId}/{action}", TASKS],
   ["get", "/v1/queues", TASKS],
   ["post", "/v1/queues/{queue}/claim", TASKS],
-  ["post", "/v1/bulk", BULK],
-  ["get", "/v1/bulk/{id}", BULK],
-  ["get", "/v1/bulk/{id}/items", BULK],
-  ["post", "/v1/bulk/{id}/cancel", BULK],
   ["get post", "/v1/webhooks", WEBHOOKS],
   ["get patch delete", "/v1/webhooks/{id}", WEBHOOKS],
   ["post", "/v1/webhooks/{id}/ping", WEBHOOKS],

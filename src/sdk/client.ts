@@ -1,5 +1,7 @@
 import { actorsApi } from "./actors.ts";
 import type { ActorsApi } from "./actors.ts";
+import { bulkApi } from "./bulk.ts";
+import type { BulkApi } from "./bulk.ts";
 import { controlApi } from "./control.ts";
 import type { ControlApi } from "./control.ts";
 import { definitionsApi } from "./definitions.ts";
@@ -26,6 +28,7 @@ export interface ClientOptions {
 }
 
 export interface Client extends DefinitionsApi, ActorsApi, EventsApi, ControlApi {
+  bulk: BulkApi;
   keys: KeysApi;
   /** Whether the server answers, and its version. */
   health(options?: CallOptions): Promise<{ status: "ok"; version: string }>;
@@ -70,6 +73,7 @@ export function createClient(options: ClientOptions): Client {
     ...actorsApi(transport),
     ...eventsApi(transport),
     ...controlApi(transport),
+    bulk: bulkApi(transport),
     keys: keysApi(transport),
     async health(callOptions) {
       const call = { method: "GET", path: "/v1/health", options: callOptions } as const;

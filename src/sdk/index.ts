@@ -25,6 +25,15 @@ export type {
   WaitCondition,
 } from "./actor-types.ts";
 export type { ActorsApi, SpawnOptions } from "./actors.ts";
+export type {
+  BulkAction,
+  BulkApi,
+  BulkFilter,
+  BulkItem,
+  BulkOperation,
+  BulkOutcome,
+  BulkRequest,
+} from "./bulk.ts";
 export type { ControlApi, ControlOptions, ScheduleOptions, ScheduleRequest } from "./control.ts";
 export type {
   Definition,
