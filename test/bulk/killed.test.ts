@@ -11,6 +11,8 @@ import { bulkCommand, bulkId, bulkItems, inBulk, lifeOf } from "../support/bulk.
 import type { HeldAlarm, Trouble } from "../support/bulk.ts";
 
 const ACTORS = 130;
+/** ms; a busy machine is not what this is about. */
+const PATIENCE_MS = 120_000;
 const SEEDS = 6;
 /** After so many a life may come to its end. */
 const DEATHS = 20;
@@ -46,7 +48,7 @@ beforeAll(async () => {
       return [id, uid.replace(/./g, "0")];
     }),
   );
-});
+}, PATIENCE_MS);
 
 /** Writes down an accepted operation over all of them, as `start` does. */
 async function accepted(id: string): Promise<void> {
