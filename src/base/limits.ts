@@ -135,6 +135,8 @@ export const LIMITS = {
   overdueMs: 60_000,
   /** soonest due times a directory shard holds in memory; when they are used up it reads its index again. */
   horizon: 1_000,
+  /** classes at which a directory shard forgets those that no actor is in. */
+  classesSwept: 1_000,
   /** changes that share one transaction of a directory shard: its turn stays short. */
   changesPerCommit: 500,
   /** ms after which an alarm tells a change of references that was not told right after its commit; doubled by failures, up to the most. */

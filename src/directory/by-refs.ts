@@ -21,7 +21,8 @@ export function heldBy(
 ): ReadBehind<Summary> {
   const [[name, value] = ["", ""]] = Object.entries(refs);
   return async (after, limit) => {
-    const wanted = Math.min(limit, LIMITS.entriesPerCall);
+    // Many may have a reference and few of them fit: they are looked through by the hundred.
+    const wanted = Math.min(Math.max(limit, LIMITS.entriesAhead), LIMITS.entriesPerCall);
     const candidates = await askRefs(env, tenant, { name, value, limit: wanted, after });
     const uids = new Map(candidates.map(({ id, uid }) => [id, uid]));
     const entries = await pickAll(env, tenant, [...uids.keys()], filter);

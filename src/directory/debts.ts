@@ -39,9 +39,7 @@ export class Debts {
   /** Pays what is owed now, and what comes to be owed meanwhile. Never throws: what fails is owed still, and an alarm set. */
   pay(shard: Shard): Promise<void> {
     this.#more = true;
-    this.#paying ??= this.#payAll(shard).finally(() => {
-      this.#paying = null;
-    });
+    this.#paying ??= this.#payAll(shard);
     return this.#paying;
   }
 
@@ -56,6 +54,9 @@ export class Debts {
       this.#failures += 1;
       shard.alarm.ensure(Date.now() + this.pauseMs);
       logError("warn", error, { at: "directory/debts", shard: shard.name });
+    } finally {
+      // In the turn of the last look at `#more`: what is owed after it begins anew.
+      this.#paying = null;
     }
   }
 

@@ -1,6 +1,6 @@
 import { LIMITS } from "../base/limits.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
-import { classesWithCounts, insertClass } from "../storage/directory-classes.ts";
+import { classesWithCounts, deleteClass, insertClass } from "../storage/directory-classes.ts";
 import type { Db } from "../storage/db.ts";
 import { dueTimes } from "../storage/directory-lists.ts";
 import { lastOwed } from "../storage/directory-owed.ts";
@@ -43,6 +43,7 @@ export class Shard {
   owed: number;
   readonly #byText = new Map<string, CountedClass>();
   #lastClass = 0;
+  #sweepAt: number = LIMITS.classesSwept;
   #look: number | null;
   #owing: boolean;
 
@@ -72,6 +73,7 @@ export class Shard {
   classFor(is: ActorClass): CountedClass {
     const known = this.#byText.get(classText(is));
     if (known) return known;
+    this.#sweepClasses();
     const made = { n: this.#lastClass + 1, is, count: 0 };
     insertClass(this.db, rowOfClass(made.n, is));
     this.#know(made);
@@ -137,6 +139,18 @@ export class Shard {
     if (due !== null) times.push(due + LIMITS.overdueMs);
     if (tombstone !== null) times.push(tombstone + LIMITS.tombstoneMs);
     return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** Forgets classes that nobody is in any more, when there have come to be many: definitions come and go. */
+  #sweepClasses(): void {
+    if (this.classes.size < this.#sweepAt) return;
+    for (const { n, is, count } of this.classes.values()) {
+      if (count > 0) continue;
+      deleteClass(this.db, n);
+      this.classes.delete(n);
+      this.#byText.delete(classText(is));
+    }
+    this.#sweepAt = Math.max(LIMITS.classesSwept, this.classes.size * 2);
   }
 
   #know(counted: CountedClass): void {

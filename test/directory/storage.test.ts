@@ -159,3 +159,30 @@ describe("an eviction", () => {
     expect(written).toBe(0);
   });
 });
+
+describe("classes that nobody is in", () => {
+  test("are forgotten when they are many", async () => {
+    const name = await shardNamed();
+    const one = entry({ stateValue: "first" });
+    value(await shardCalls(name).put(one));
+    const restless = entry();
+    const moves = Array.from({ length: LIMITS.classesSwept + 10 }, (_, n) => ({
+      ...restless,
+      seq: n + 1,
+      stateValue: `s${n}`,
+    }));
+    for (let from = 0; from < moves.length; from += 100) {
+      await Promise.all(
+        moves.slice(from, from + 100).map(async (move) => value(await shardCalls(name).put(move))),
+      );
+    }
+    const classes = await sqlInShard(name, "SELECT n FROM class");
+    expect(classes.length).toBeLessThan(20);
+    await evictShard(name);
+    const counts = value(await shardCalls(name).count({}));
+    expect(counts.map(({ stateValue, count }) => [stateValue, count])).toEqual([
+      ["first", 1],
+      [`s${moves.length - 1}`, 1],
+    ]);
+  });
+});
