@@ -62,7 +62,7 @@ export default defineConfig({
         test: {
           name: "unit",
           environment: "node",
-          include: ["test/{base,fingerprint,machine,lifecycle,sdk,house}/**/*.test.ts"],
+          include: ["test/{base,outbound,fingerprint,machine,lifecycle,sdk,house}/**/*.test.ts"],
           testTimeout: PATIENCE_MS,
         },
       },
@@ -74,7 +74,11 @@ export default defineConfig({
               wrangler: { configPath: "./wrangler.toml" },
               remoteBindings: false,
               miniflare: {
-                bindings: { PERDURE_PROFILE: "development", PERDURE_TEST_CLOCK: "1" },
+                bindings: {
+                  PERDURE_PROFILE: "development",
+                  PERDURE_TEST_CLOCK: "1",
+                  PERDURE_PRIVATE_TARGETS: "1",
+                },
               },
             }),
           ),

@@ -21,6 +21,8 @@ export const USAGE = `Usage: npm start -- [options]       development: loopback 
 const SHORTEST_KEY = 16;
 /** What an operator may decide about the directory of actors. */
 const FLEET = ["PERDURE_SHARDS", "PERDURE_DIRECTORY"];
+/** This machine and the network around it too. */
+const EVERYWHERE = ["public", "private", "local"];
 
 export function readSettings(args: string[], env: NodeJS.ProcessEnv): ServeSettings | "help" {
   const given = parse(args);
@@ -44,9 +46,13 @@ function development(host: string) {
     );
   }
   return {
-    variables: { PERDURE_PROFILE: "development", PERDURE_TEST_CLOCK: "1" },
+    variables: {
+      PERDURE_PROFILE: "development",
+      PERDURE_TEST_CLOCK: "1",
+      PERDURE_PRIVATE_TARGETS: "1",
+    },
     fromEnvironment: ["CORS_ORIGINS", ...FLEET],
-    reachable: ["public", "private", "local"],
+    reachable: EVERYWHERE,
   };
 }
 
@@ -61,8 +67,8 @@ function production(env: NodeJS.ProcessEnv) {
   }
   return {
     variables: { PERDURE_PROFILE: "production" },
-    fromEnvironment: ["PERDURE_ADMIN_KEY", "CORS_ORIGINS", ...FLEET],
-    reachable: ["public"],
+    fromEnvironment: ["PERDURE_ADMIN_KEY", "CORS_ORIGINS", "PERDURE_PRIVATE_TARGETS", ...FLEET],
+    reachable: env["PERDURE_PRIVATE_TARGETS"] === "1" ? EVERYWHERE : ["public"],
   };
 }
 

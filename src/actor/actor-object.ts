@@ -6,6 +6,7 @@ import type { Env } from "../env.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
+import { Announcer } from "./announcer.ts";
 import { advanceClock } from "./clock.ts";
 import { control, setRefs } from "./control.ts";
 import { erase } from "./erase.ts";
@@ -34,10 +35,12 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
     super(ctx, env);
     const db = new Db(ctx.storage);
     this.#resident = new Resident(db, env, new AlarmClock(ctx.storage, db.meter));
+    const inBackground = (work: Promise<unknown>) => ctx.waitUntil(work);
     if (keepsDirectory(env)) {
-      this.#reporter = new Reporter(this.#resident, (work) => ctx.waitUntil(work));
+      this.#reporter = new Reporter(this.#resident, inBackground);
       this.#resident.observers.push(this.#reporter);
     }
+    this.#resident.observers.push(new Announcer(this.#resident, inBackground));
     this.#due = new DueRunner(this.#resident, () => ctx.storage.deleteAll());
     this.#streams = new Streams(this.#resident, {
       accept: (socket) => acceptStream(ctx, socket),

@@ -25,6 +25,7 @@ export interface Gone {
   tenant: string;
   id: string;
   uid: string;
+  family: string;
   bornAt: number;
   seq: number;
 }

@@ -106,6 +106,11 @@ export class Resident {
     this.#unkept = true;
   }
 
+  /** Webhooks were told up to this record. The next commit that comes anyway writes it. */
+  announced(seq: number): void {
+    this.#books = { ...this.books, announced: Math.max(seq, this.books.announced) };
+  }
+
   /** A repeat was answered from its key. The next commit writes it, or the alarm. */
   countReplay(): void {
     this.note({ replays: this.books.replays + 1 });
@@ -255,8 +260,8 @@ export class Resident {
 
 const NONE: Books = { events: 0, replays: 0, steps: "", announced: 0 };
 
-function goneOf({ tenant, id, uid, bornAt, seq }: Envelope): Gone {
-  return { tenant, id, uid, bornAt, seq };
+function goneOf({ tenant, id, uid, family, bornAt, seq }: Envelope): Gone {
+  return { tenant, id, uid, family, bornAt, seq };
 }
 
 function* handledSteps(db: Db): Generator<{ type: string; handled: true }> {

@@ -204,6 +204,36 @@ export const LIMITS = {
   bulkSelectionMs: 600_000,
   /** ms a bulk operation can be read after its end: 30 days. */
   bulkKeptMs: 2_592_000_000,
+  /** the same in the development profile, where people wait for it. */
+  leaseDevelopmentMs: 1_000,
+  /** characters; an address that webhooks are sent to. */
+  urlChars: 2_048,
+  /** webhooks of one tenant: each makes every event that it wants one request dearer. */
+  webhooksPerTenant: 50,
+  /** tenants whose webhooks an isolate remembers. */
+  subscriptionsCached: 10_000,
+  /** bytes of JSON; the data of one notice. Standard Webhooks recommends messages below 20 kB. */
+  noticeBytes: 16_384,
+  /** notices in one call to a webhook's object, and records read at once to make them. */
+  noticesPerCall: 100,
+  /** deliveries of one webhook that wait; beyond, the oldest fails: a receiver that is gone must not fill a disk. */
+  deliveriesPending: 5_000,
+  /** deliveries of one webhook that are kept after their end, and ms (30 days) that any is kept. */
+  deliveriesKept: 5_000,
+  deliveryMs: 2_592_000_000,
+  /** attempts of one delivery that are shown, the last ones. */
+  attemptsShown: 20,
+  /** attempts of one webhook at once: a slow receiver gets no more connections than that. */
+  attemptsInFlight: 5,
+  /** ms; one attempt, within the 15 to 30 s that Standard Webhooks recommends. */
+  attemptMs: 15_000,
+  /** ms between attempts (5 s, 5 min, 30 min, 2, 5, 10, 14, 20, 24 h): the schedule of Standard Webhooks. */
+  attemptDelaysMs: [
+    5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000,
+    86_400_000,
+  ],
+  /** ms; the longest that a receiver's Retry-After puts an attempt off. */
+  retryAfterMs: 86_400_000,
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */
   recordsPerSeal: 256,
 } as const;

@@ -20,6 +20,7 @@ import { scheduleRoutes } from "./schedules.ts";
 import { serviceRoutes } from "./service.ts";
 import { streamRoutes } from "./streams.ts";
 import { trialRoutes } from "./trials.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 const declared: readonly Route[] = [
   ...definitionRoutes,
@@ -33,6 +34,7 @@ const declared: readonly Route[] = [
   ...controlRoutes,
   ...cronRoutes,
   ...bulkRoutes,
+  ...webhookRoutes,
   ...keyRoutes,
 ];
 

@@ -9,7 +9,6 @@ const MIGRATIONS =
   "Migrations are not built yet; actors stay on the definition they were spawned on.";
 const RESCUE = "Rescue is not built yet; a parked step can be run again with POST …/retry.";
 const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
-const WEBHOOKS = "Webhooks are not built yet; GET …/events reads what happened.";
 const METRICS = "Metrics are not built yet; GET /v1/health says whether the service answers.";
 const DOCS = "The documentation page is not built yet; GET /openapi.json describes the API.";
 
@@ -33,11 +32,6 @@ const LATER: readonly [methods: string, path: string, sentence: string][] = [
   ["post", "/v1/tasks/{taskId}/{action}", TASKS],
   ["get", "/v1/queues", TASKS],
   ["post", "/v1/queues/{queue}/claim", TASKS],
-  ["get post", "/v1/webhooks", WEBHOOKS],
-  ["get patch delete", "/v1/webhooks/{id}", WEBHOOKS],
-  ["post", "/v1/webhooks/{id}/ping", WEBHOOKS],
-  ["get", "/v1/webhooks/{id}/deliveries", WEBHOOKS],
-  ["post", "/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver", WEBHOOKS],
   ["get", "/v1/metrics", METRICS],
   ["get", "/docs", DOCS],
 ];

@@ -9,8 +9,9 @@ import * as keys from "./keys.ts";
 import { asData } from "./refused.ts";
 import * as settings from "./settings.ts";
 import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
+import * as webhooks from "./webhooks.ts";
 
-/** Definitions and API keys of one tenant. Reading one that does not exist writes nothing. */
+/** Definitions, API keys and webhooks of one tenant. Reading one that does not exist writes nothing. */
 export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   readonly #db: Db;
   #opened = false;
@@ -92,6 +93,38 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
 
   authenticate(query: { keyId: string; secretHash: string }) {
     return asData(() => keys.authenticate(this.#stored(), query, Date.now()));
+  }
+
+  createWebhook(command: webhooks.CreateWebhookCommand) {
+    return asData(() => webhooks.createWebhook(this.#stored(), this.#open, command, Date.now()));
+  }
+
+  listWebhooks(query: { limit: number; cursor: string | null; lease: number }) {
+    return asData(() => webhooks.listWebhooks(this.#stored(), query, Date.now()));
+  }
+
+  getWebhook(query: { id: string; lease: number }) {
+    return asData(() => webhooks.getWebhook(this.#stored(), query));
+  }
+
+  updateWebhook(command: webhooks.UpdateWebhookCommand) {
+    return asData(() => webhooks.updateWebhook(this.#stored(), command, Date.now()));
+  }
+
+  disableWebhook(command: { id: string; reason: string }) {
+    return asData(() => webhooks.disableWebhook(this.#stored(), command, Date.now()));
+  }
+
+  deleteWebhook(id: string) {
+    return asData(() => webhooks.deleteWebhook(this.#stored(), id));
+  }
+
+  subscriptions() {
+    return asData(() => webhooks.subscriptions(this.#stored()));
+  }
+
+  webhookConfig(id: string) {
+    return asData(() => webhooks.webhookConfig(this.#stored(), id));
   }
 
   noteTenant(name: string) {

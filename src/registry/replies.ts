@@ -9,7 +9,7 @@ import type { RegistryReply } from "./rpc.ts";
 export { refuse };
 
 type Refusal = { ok: false; failure: Failure };
-type CountLimit = "definitionsPerTenant" | "keysPerTenant";
+type CountLimit = "definitionsPerTenant" | "keysPerTenant" | "webhooksPerTenant";
 
 export function answer(status: number, body: JsonValue): RegistryReply {
   return { ok: true, status, body };
@@ -20,7 +20,7 @@ export function tooMany(limit: CountLimit, detail: string): Refusal {
 }
 
 export function notFound(
-  code: "definition_not_found" | "parent_not_found" | "key_not_found",
+  code: "definition_not_found" | "parent_not_found" | "key_not_found" | "webhook_not_found",
   id: string,
 ): Refusal {
   return refuse(code, `${ERRORS[code].title}: ${id}.`);

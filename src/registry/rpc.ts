@@ -1,7 +1,9 @@
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { CollectionKey } from "../storage/once.ts";
+import type { Subscription } from "../webhooks/rpc.ts";
 import type { Refused } from "./refused.ts";
+import type { CreateWebhookCommand, UpdateWebhookCommand } from "./webhooks.ts";
 
 export type { CollectionKey };
 
@@ -41,6 +43,13 @@ export interface ResolvedDefinition {
 export type RegistryReply =
   | { ok: true; status: number; body: JsonValue; replayed?: boolean }
   | { ok: false; failure: Failure };
+
+/** A webhook as its own object has to know it, to sign and to send. */
+export interface WebhookConfig {
+  url: string;
+  secret: string;
+  state: "active" | "disabled";
+}
 
 /**
  * The remote surface of a tenant's registry. Stays compatible one version back and forth. Tables that a
@@ -90,6 +99,25 @@ export interface RegistryRpc {
   rotateKey(command: { id: string } & CollectionKey): Promise<RegistryReply>;
   /** The principal of a key whose secret hashes to `secretHash`, or null. Constant-time comparison. */
   authenticate(query: { keyId: string; secretHash: string }): Promise<Principal | null | Refused>;
+
+  /** 201 with the secret, once. */
+  createWebhook(command: CreateWebhookCommand): Promise<RegistryReply>;
+  /** 200 page. `lease`: ms after which a change is in force, for `inForceAt`. */
+  listWebhooks(query: {
+    limit: number;
+    cursor: string | null;
+    lease: number;
+  }): Promise<RegistryReply>;
+  getWebhook(query: { id: string; lease: number }): Promise<RegistryReply>;
+  updateWebhook(command: UpdateWebhookCommand): Promise<RegistryReply>;
+  /** Its receiver wants no more. */
+  disableWebhook(command: { id: string; reason: string }): Promise<void | Refused>;
+  /** 204; its deliveries are erased by its own object. */
+  deleteWebhook(id: string): Promise<RegistryReply>;
+  /** The active webhooks, for actors. */
+  subscriptions(): Promise<Subscription[] | Refused>;
+  /** With the secret, for the webhook's own object only; null when there is no such webhook. */
+  webhookConfig(id: string): Promise<WebhookConfig | null | Refused>;
 
   /** Of the default tenant's registry: notes a tenant, before its first key is made. */
   noteTenant(name: string): Promise<void | Refused>;

@@ -34,7 +34,7 @@ export function answeredBefore(
 
 /**
  * Runs a keyed call at most once, in one transaction with what it writes. A repeat gets the first
- * answer again, without the secret in its member `key`; refusals are not kept. `call` is synchronous.
+ * answer again, without the secret in its member `key` or `secret`; refusals are not kept. `call` is synchronous.
  */
 export function answerOnce(
   stored: Db | null,
@@ -49,8 +49,8 @@ export function answerOnce(
     const reply = call();
     if (!reply.ok) return reply;
     const db = open();
-    const { key: secret, ...body } = reply.body as JsonObject;
-    if (secret !== undefined) Object.assign(body, { secretShown: true });
+    const { key: apiKey, secret, ...body } = reply.body as JsonObject;
+    if (apiKey !== undefined || secret !== undefined) Object.assign(body, { secretShown: true });
     const { key, request } = keyed;
     rememberAnswer(db, { key, request, status: reply.status, body: JSON.stringify(body), at: now });
     pruneAnswers(db, now - LIMITS.collectionKeyMs);

@@ -78,11 +78,13 @@ const STEPS: readonly SchemaStep[] = [
         position    INTEGER NOT NULL,
         url         TEXT    NOT NULL,
         events      TEXT    NOT NULL,
+        description TEXT,
         secret      TEXT    NOT NULL,
-        state       TEXT    NOT NULL,
+        state       TEXT    NOT NULL CHECK (state IN ('active', 'disabled')),
         reason      TEXT,
         created_at  INTEGER NOT NULL,
-        updated_at  INTEGER NOT NULL
+        updated_at  INTEGER NOT NULL,
+        since       INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
       CREATE UNIQUE INDEX webhooks_by_position ON webhooks (position);
     `,

@@ -1,5 +1,7 @@
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Refused } from "../registry/refused.ts";
+import type { CollectionKey } from "../registry/rpc.ts";
 
 /** What webhooks tell of. Those of activities and approvals come with them. */
 export const WEBHOOK_EVENTS = [
@@ -33,7 +35,7 @@ export interface Notice {
 export interface Subscription {
   id: string;
   events: WebhookEvent[];
-  /** ms; what happened before it is not told. */
+  /** ms; when it was made, or last enabled: what happened before is not told. */
   createdAt: number;
 }
 
@@ -46,7 +48,7 @@ export interface WebhookRpc {
   /** Takes notices into its queue; those it has had are dropped. Durable when it answers. */
   enqueue(command: { tenant: string; webhookId: string; notices: Notice[] }): Promise<WebhookReply>;
   /** 202 delivery: a test message, like any other. */
-  ping(command: { tenant: string; webhookId: string; key: string }): Promise<WebhookReply>;
+  ping(command: { tenant: string; webhookId: string } & CollectionKey): Promise<WebhookReply>;
   /** 200 `{items, nextCursor, asOf}`, youngest first. */
   deliveries(query: {
     limit: number;
@@ -54,9 +56,11 @@ export interface WebhookRpc {
     status: string | null;
   }): Promise<WebhookReply>;
   /** 202 delivery. */
-  redeliver(command: { deliveryId: string; key: string }): Promise<WebhookReply>;
+  redeliver(command: { deliveryId: string } & CollectionKey): Promise<WebhookReply>;
+  /** Its address or state changed: what waits is looked at now. */
+  reconfigured(): Promise<void | Refused>;
   /** Deliveries that are still to be made. */
-  backlog(): Promise<number>;
+  backlog(): Promise<number | Refused>;
   /** Its webhook was deleted: everything goes. */
   erase(): Promise<void>;
 }

@@ -18,7 +18,7 @@ const HOUSE: Record<string, Room> = {
   env: { rooms: [], types: ["actor", "base", "directory", "bulk", "cron", "webhooks", "registry"] },
   modules: { rooms: [] },
   http: {
-    rooms: ["directory", "registry", "webhooks", "lifecycle", "machine", "base"],
+    rooms: ["directory", "registry", "webhooks", "outbound", "lifecycle", "machine", "base"],
     types: ["actor", "bulk", "cron", "env"],
     packages: ["hono", "zod"],
   },
@@ -38,10 +38,11 @@ const HOUSE: Record<string, Room> = {
     packages: ["cloudflare:workers", "croner"],
   },
   webhooks: {
-    rooms: ["registry", "storage", "base"],
+    rooms: ["registry", "outbound", "storage", "base"],
     types: ["env"],
-    packages: ["cloudflare:workers", "standardwebhooks", "ipaddr.js"],
+    packages: ["cloudflare:workers", "standardwebhooks"],
   },
+  outbound: { rooms: ["base"], packages: ["ipaddr.js"] },
   directory: {
     rooms: ["registry", "storage", "fingerprint", "base"],
     types: ["lifecycle", "machine", "actor", "env"],
@@ -52,7 +53,7 @@ const HOUSE: Record<string, Room> = {
     types: ["directory", "webhooks", "env"],
     packages: ["cloudflare:workers"],
   },
-  lifecycle: { rooms: ["machine", "fingerprint", "base"], types: ["directory"] },
+  lifecycle: { rooms: ["machine", "fingerprint", "base"], types: ["directory", "webhooks"] },
   machine: {
     rooms: ["implementations", "fingerprint", "base"],
     packages: ["xstate", "@marcbachmann/cel-js"],

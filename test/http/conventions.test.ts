@@ -51,7 +51,6 @@ describe("what is not there", () => {
       ["POST", "/v1/tasks/t/complete"],
       ["POST", "/v1/queues/q/claim"],
       ["POST", "/v1/bulk"],
-      ["POST", "/v1/webhooks"],
       ["GET", "/v1/metrics"],
     ] as const) {
       expectProblem(await call(method, path), 501, "not_yet");

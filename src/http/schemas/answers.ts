@@ -1,4 +1,5 @@
 import { ATTENTION_REASONS, RECORD_KINDS } from "../../lifecycle/types.ts";
+import { WEBHOOK_EVENTS } from "../../webhooks/rpc.ts";
 import {
   anyObject,
   anything,
@@ -61,6 +62,21 @@ const run = {
   "detail?": text,
   "missed?": { ...count, description: "How many slots were skipped." },
   attempts: count,
+};
+
+const webhook = {
+  id: text,
+  url: text,
+  events: list(oneOf(...WEBHOOK_EVENTS)),
+  description: orNull(text),
+  state: oneOf("active", "disabled"),
+  reason: orNull({ ...text, description: "Why it was disabled, where nobody called for it." }),
+  createdAt: instant,
+  updatedAt: instant,
+  inForceAt: {
+    ...instant,
+    description: "When every actor knows: from then on all is told as it says here.",
+  },
 };
 
 /** Every named shape of an answer, by its name in the OpenAPI document. */
@@ -252,6 +268,41 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
     "identical?": { ...flag, description: "With replay." },
     "code?": { ...text, description: "Why not, as in a problem's code, or replay_diverged." },
     "detail?": text,
+  }),
+  Webhook: object(webhook),
+  WebhookWithSecret: object({
+    ...webhook,
+    "secret?": { ...text, description: "whsec_ and base64, in the first answer only." },
+    "secretShown?": { ...flag, description: "In a replay: the secret was shown already." },
+  }),
+  Delivery: object({
+    id: text,
+    messageId: { ...text, description: "The webhook-id, the same in every attempt." },
+    type: oneOf(...WEBHOOK_EVENTS, "ping"),
+    status: oneOf("pending", "delivered", "failed"),
+    attempts: {
+      ...list(
+        object({
+          at: instant,
+          "status?": integer,
+          "error?": oneOf(
+            "bad_status",
+            "redirect",
+            "gone",
+            "timeout",
+            "network",
+            "target_refused",
+            "queue_full",
+          ),
+          durationMs: count,
+        }),
+      ),
+      description: "The last ones; one without an error was the one that arrived.",
+    },
+    nextAttemptAt: orNull(instant),
+    createdAt: instant,
+    deliveredAt: orNull(instant),
+    actorId: orNull(text),
   }),
 
   Key: object(key),

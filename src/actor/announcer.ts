@@ -1,0 +1,204 @@
+import { callObject } from "../base/call-object.ts";
+import { LIMITS } from "../base/limits.ts";
+import { logError } from "../base/log.ts";
+import type { Actor } from "../lifecycle/actor.ts";
+import { isTold, noticesOf, standingAfter } from "../lifecycle/notices.ts";
+import type { Standing, Subject } from "../lifecycle/notices.ts";
+import type { LogRecord } from "../lifecycle/types.ts";
+import { given } from "../registry/refused.ts";
+import { hasHadNone, knownSubscriptions, subscriptionsOf } from "../registry/subscription-cache.ts";
+import { readRow, readRows } from "../storage/actor-log.ts";
+import { tagsOf } from "../machine/view.ts";
+import type { Notice, Subscription } from "../webhooks/rpc.ts";
+import type { Observer } from "./observer.ts";
+import { recordOf } from "./resident.ts";
+import type { Resident } from "./resident.ts";
+
+/** Notices of consecutive records, still to be told. */
+interface Batch {
+  tenant: string;
+  uid: string;
+  /** The last of the records. */
+  through: number;
+  notices: Notice[];
+}
+
+/** Notices kept in memory while earlier ones are told; beyond, they are made from the log again. */
+const QUEUED = 1_000;
+/** Characters of records read at once. */
+const READ_CHARS = 1_000_000;
+
+/**
+ * Tells the tenant's webhooks what happened. Their objects keep what they were told and know repeats by id,
+ * so it is enough never to say too little:
+ *
+ * A1  `announced` moves past a record only when every webhook that wants its notices has them, or none is there.
+ * A2  What is committed and perhaps not told has an alarm, set in the same commit, that tells it from the log.
+ * A3  A caller never waits for it.
+ */
+export class Announcer implements Observer {
+  readonly #resident: Resident;
+  readonly #background: (work: Promise<void>) => void;
+  #queue: Batch[] = [];
+  /** Up to where records are told, in the queue or on their way; null: up to `announced`. */
+  #through: number | null = null;
+  #telling: Promise<void> | null = null;
+
+  /** `background` keeps the object alive for work that no answer waits for. */
+  constructor(resident: Resident, background: (work: Promise<void>) => void) {
+    this.#resident = resident;
+    this.#background = background;
+  }
+
+  owes(before: Actor | null, after: Actor, records: readonly LogRecord[]): number | null {
+    const now = Date.now();
+    if (hasHadNone(after.envelope.tenant, now)) return null;
+    // An alarm that is at work sets the next one by its commit, so that one is for what was owed before, too.
+    const behind = this.#resident.books.announced < (before?.envelope.seq ?? 0);
+    return behind || somethingToTell(before, records) ? now + LIMITS.settleMs : null;
+  }
+
+  committed(before: Actor | null, after: Actor | null, records: readonly LogRecord[]): void {
+    if (after === null) {
+      // What is left is told before its log goes; the next incarnation begins anew.
+      this.#through = null;
+      return;
+    }
+    const { tenant, seq, uid } = after.envelope;
+    const { announced } = this.#resident.books;
+    const last = before?.envelope.seq ?? 0;
+    const nobody = knownSubscriptions(tenant, Date.now())?.length === 0;
+    const nothing = announced === last && !somethingToTell(before, records);
+    if (nobody || nothing) {
+      this.#advance(uid, seq);
+      return;
+    }
+    if ((this.#through ?? announced) === last && this.#queued() < QUEUED) {
+      const standing = before && standingOf(before);
+      this.#queue.push({
+        tenant,
+        uid,
+        through: seq,
+        notices: noticesIn(after.envelope, standing, records),
+      });
+      this.#through = seq;
+    }
+    this.#background(
+      this.#tell().catch((error: unknown) => logError("warn", error, { during: "announcing" })),
+    );
+  }
+
+  /** In the alarm: what was not told yet, or perhaps not. */
+  async settle(): Promise<null> {
+    await this.#tell();
+    return null;
+  }
+
+  /** A deletion takes no notice with it. */
+  async farewell(): Promise<void> {
+    await this.#tell();
+  }
+
+  #queued(): number {
+    return this.#queue.reduce((sum, { notices }) => sum + notices.length, 0);
+  }
+
+  #tell(): Promise<void> {
+    this.#telling ??= this.#tellAll().finally(() => {
+      this.#telling = null;
+    });
+    return this.#telling;
+  }
+
+  async #tellAll(): Promise<void> {
+    try {
+      for (let batch = this.#next(); batch; batch = this.#next()) {
+        if (batch.notices.length > 0) await this.#tellBatch(batch);
+        this.#advance(batch.uid, batch.through);
+      }
+    } catch (error) {
+      this.#queue = [];
+      this.#through = null;
+      throw error;
+    }
+  }
+
+  #next(): Batch | null {
+    return this.#queue.shift() ?? this.#fromLog();
+  }
+
+  /** The next records that were not told, or null. */
+  #fromLog(): Batch | null {
+    const { actor, gone, db, books } = this.#resident;
+    const subject = actor?.envelope ?? gone;
+    if (subject === null || books.announced >= subject.seq) return null;
+    const { tenant, uid, seq } = subject;
+    const { announced } = books;
+    const range = { after: announced, through: seq, kind: null, chars: READ_CHARS };
+    const rows = readRows(db, { ...range, limit: LIMITS.noticesPerCall });
+    const last = readRow(db, announced);
+    const standing = last && standingAfter(null, recordOf(last));
+    const notices = noticesIn(subject, standing, rows.map(recordOf));
+    const through = rows.at(-1)?.seq ?? seq;
+    this.#through = through;
+    return { tenant, uid, through, notices };
+  }
+
+  async #tellBatch({ tenant, notices }: Batch): Promise<void> {
+    const subscriptions = await subscriptionsOf(this.#resident.env, tenant);
+    const outcomes = await Promise.allSettled(
+      subscriptions.map((subscription) => this.#tellOne(tenant, subscription, notices)),
+    );
+    // One that cannot be told keeps no other from hearing of it.
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed) throw failed.reason;
+  }
+
+  async #tellOne(
+    tenant: string,
+    { id, events, createdAt }: Subscription,
+    notices: readonly Notice[],
+  ): Promise<void> {
+    const wanted = notices.filter(({ type, at }) => events.includes(type) && at >= createdAt);
+    for (let from = 0; from < wanted.length; from += LIMITS.noticesPerCall) {
+      const part = wanted.slice(from, from + LIMITS.noticesPerCall);
+      const command = { tenant, webhookId: id, notices: part };
+      const { WEBHOOKS } = this.#resident.env;
+      const name = `${tenant}/${id}`;
+      given(await callObject(WEBHOOKS, name, true, (webhook) => webhook.enqueue(command)));
+    }
+  }
+
+  #advance(uid: string, seq: number): void {
+    const { actor, gone } = this.#resident;
+    if ((actor?.envelope ?? gone)?.uid === uid) this.#resident.announced(seq);
+  }
+}
+
+function standingOf({ envelope, live }: Actor): Standing {
+  const { machine, status, definitionId } = envelope;
+  return { stateValue: machine.value, status, definitionId, tags: tagsOf(live) };
+}
+
+function somethingToTell(before: Actor | null, records: readonly LogRecord[]): boolean {
+  let standing = before && standingOf(before);
+  for (const record of records) {
+    if (isTold(standing, record)) return true;
+    standing = standingAfter(standing, record);
+  }
+  return false;
+}
+
+function noticesIn(
+  { uid, id, family }: Subject,
+  before: Standing | null,
+  records: readonly LogRecord[],
+): Notice[] {
+  const notices: Notice[] = [];
+  let standing = before;
+  for (const record of records) {
+    notices.push(...noticesOf({ uid, id, family }, standing, record));
+    standing = standingAfter(standing, record);
+  }
+  return notices;
+}

@@ -1,0 +1,288 @@
+import * as z from "zod";
+import { callObject } from "../base/call-object.ts";
+import { leaseMs } from "../base/lease.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { Env } from "../env.ts";
+import { checkTarget } from "../outbound/target.ts";
+import type { RegistryReply, Principal } from "../registry/rpc.ts";
+import { given } from "../registry/refused.ts";
+import { forgetSubscriptions } from "../registry/subscription-cache.ts";
+import { WEBHOOK_EVENTS } from "../webhooks/rpc.ts";
+import type { WebhookEvent, WebhookReply, WebhookRpc } from "../webhooks/rpc.ts";
+import { respond } from "./answer.ts";
+import { callRegistry } from "./registry-call.ts";
+import { route } from "./route.ts";
+import { page, ref } from "./schemas/json-schema.ts";
+import { cursor, id, limit, shortText } from "./schemas/inputs.ts";
+
+const tag = "Webhooks";
+
+const url = z
+  .string()
+  .min(1)
+  .max(LIMITS.urlChars)
+  .meta({ description: "Absolute, http or https, without user name, password or fragment." });
+const events = z
+  .array(z.enum(WEBHOOK_EVENTS as unknown as [WebhookEvent, ...WebhookEvent[]]))
+  .min(1)
+  .refine((list) => new Set(list).size === list.length, "must name each type once")
+  .meta({ uniqueItems: true });
+const description = shortText;
+
+const byId = z.object({ id });
+
+/** Calls the object of a webhook that its tenant's registry knows; else the registry's 404. */
+async function callWebhook(
+  env: Env,
+  principal: Principal,
+  webhookId: string,
+  method: (webhook: WebhookRpc) => Promise<WebhookReply>,
+): Promise<WebhookReply | RegistryReply> {
+  const known = await callRegistry(env, principal, true, (registry) =>
+    registry.getWebhook({ id: webhookId, lease: leaseMs(env) }),
+  );
+  if (!known.ok) return known;
+  return callObject(env.WEBHOOKS, objectName(principal, webhookId), true, method);
+}
+
+function objectName({ tenant }: Principal, webhookId: string): string {
+  return `${tenant}/${webhookId}`;
+}
+
+export const webhookRoutes = [
+  route({
+    method: "post",
+    path: "/v1/webhooks",
+    tag,
+    name: "createWebhook",
+    summary: "Have messages sent to an address; the secret that signs them is shown once",
+    scope: "write",
+    body: z.strictObject({ url, events, description: description.optional() }),
+    keyed: "header",
+    answers: {
+      201: {
+        description: "The webhook.",
+        schema: ref("WebhookWithSecret"),
+        headers: ["Idempotent-Replayed"],
+      },
+    },
+    refusals: ["limit_exceeded", "target_refused"],
+    async handle({ context, env, principal, body, key, requestHash }) {
+      checkTarget(body.url, env, "/url");
+      const command = {
+        url: body.url,
+        events: body.events,
+        description: body.description ?? null,
+        lease: leaseMs(env),
+        key: key ?? "",
+        request: await requestHash(),
+      };
+      const reply = await callRegistry(env, principal, true, (registry) =>
+        registry.createWebhook(command),
+      );
+      forgetSubscriptions(principal.tenant);
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/webhooks",
+    tag,
+    name: "listWebhooks",
+    summary: "Webhooks of the tenant, newest first, without their secrets",
+    scope: "read",
+    query: z.strictObject({ limit, cursor }),
+    answers: { 200: { description: "A page.", schema: page(ref("Webhook")) } },
+    refusals: ["cursor_invalid"],
+    async handle({ context, env, principal, query }) {
+      const asked = {
+        limit: query.limit ?? LIMITS.pageDefault,
+        cursor: query.cursor ?? null,
+        lease: leaseMs(env),
+      };
+      const reply = await callRegistry(env, principal, true, (registry) =>
+        registry.listWebhooks(asked),
+      );
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/webhooks/{id}",
+    tag,
+    name: "getWebhook",
+    summary: "A webhook, without its secret",
+    scope: "read",
+    params: byId,
+    answers: { 200: { description: "The webhook.", schema: ref("Webhook") } },
+    refusals: ["webhook_not_found"],
+    async handle({ context, env, principal, params }) {
+      const reply = await callRegistry(env, principal, true, (registry) =>
+        registry.getWebhook({ id: params.id, lease: leaseMs(env) }),
+      );
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "patch",
+    path: "/v1/webhooks/{id}",
+    tag,
+    name: "updateWebhook",
+    summary: "Change where or what a webhook sends; disable or enable it",
+    scope: "write",
+    params: byId,
+    body: z
+      .strictObject({
+        url: url.optional(),
+        events: events.optional(),
+        description: description.nullable().optional(),
+        state: z.enum(["active", "disabled"]).optional(),
+      })
+      .refine((changes) => Object.keys(changes).length > 0, "needs a member to change"),
+    answers: { 200: { description: "The webhook.", schema: ref("Webhook") } },
+    refusals: ["target_refused", "webhook_not_found"],
+    async handle({ context, env, principal, params, body }) {
+      if (body.url !== undefined) checkTarget(body.url, env, "/url");
+      // The same change again changes nothing more.
+      const changes = Object.fromEntries(
+        Object.entries(body).filter(([, value]) => value !== undefined),
+      );
+      const reply = await callRegistry(env, principal, true, (registry) =>
+        registry.updateWebhook({ id: params.id, lease: leaseMs(env), changes }),
+      );
+      forgetSubscriptions(principal.tenant);
+      if (reply.ok) {
+        const name = objectName(principal, params.id);
+        given(await callObject(env.WEBHOOKS, name, true, (webhook) => webhook.reconfigured()));
+      }
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "delete",
+    path: "/v1/webhooks/{id}",
+    tag,
+    name: "deleteWebhook",
+    summary: "Delete a webhook with its deliveries, those that wait too",
+    scope: "write",
+    params: byId,
+    answers: { 204: { description: "Nothing more is sent." } },
+    refusals: ["webhook_not_found"],
+    async handle({ context, env, principal, params }) {
+      // Erased before, so that a crash in between leaves a webhook that can be deleted again; and after, for
+      // what an actor sent meanwhile. What comes later finds no webhook and goes.
+      const erase = () =>
+        callObject(env.WEBHOOKS, objectName(principal, params.id), true, (webhook) =>
+          webhook.erase(),
+        );
+      const known = await callRegistry(env, principal, true, (registry) =>
+        registry.getWebhook({ id: params.id, lease: leaseMs(env) }),
+      );
+      if (!known.ok) return respond(context, known);
+      await erase();
+      const reply = await callRegistry(env, principal, true, (registry) =>
+        registry.deleteWebhook(params.id),
+      );
+      forgetSubscriptions(principal.tenant);
+      await erase();
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "post",
+    path: "/v1/webhooks/{id}/ping",
+    tag,
+    name: "pingWebhook",
+    summary: "Send a message of type ping",
+    scope: "write",
+    params: byId,
+    body: z.strictObject({}),
+    bodyOptional: true,
+    keyed: "header",
+    answers: {
+      202: {
+        description: "Its delivery.",
+        schema: ref("Delivery"),
+        headers: ["Idempotent-Replayed"],
+      },
+    },
+    refusals: ["webhook_not_found"],
+    async handle({ context, env, principal, params, key, requestHash }) {
+      const command = {
+        tenant: principal.tenant,
+        webhookId: params.id,
+        key: key ?? "",
+        request: await requestHash(),
+      };
+      const reply = await callWebhook(env, principal, params.id, (webhook) =>
+        webhook.ping(command),
+      );
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/webhooks/{id}/deliveries",
+    tag,
+    name: "listDeliveries",
+    summary: "What was sent or is to be sent, newest first",
+    scope: "read",
+    params: byId,
+    query: z.strictObject({
+      limit,
+      cursor,
+      status: z.enum(["pending", "delivered", "failed"]).optional(),
+    }),
+    answers: { 200: { description: "A page.", schema: page(ref("Delivery")) } },
+    refusals: ["cursor_invalid", "webhook_not_found"],
+    async handle({ context, env, principal, params, query }) {
+      const asked = {
+        limit: query.limit ?? LIMITS.pageDefault,
+        cursor: query.cursor ?? null,
+        status: query.status ?? null,
+      };
+      const reply = await callWebhook(env, principal, params.id, (webhook) =>
+        webhook.deliveries(asked),
+      );
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "post",
+    path: "/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver",
+    tag,
+    name: "redeliver",
+    summary: "Send a message again, now, with the id it has",
+    scope: "write",
+    params: z.object({ id, deliveryId: z.string().max(100) }),
+    body: z.strictObject({}),
+    bodyOptional: true,
+    keyed: "header",
+    answers: {
+      202: {
+        description: "Its delivery.",
+        schema: ref("Delivery"),
+        headers: ["Idempotent-Replayed"],
+      },
+    },
+    refusals: ["delivery_not_found", "webhook_not_found"],
+    async handle({ context, env, principal, params, key, requestHash }) {
+      const command = {
+        deliveryId: params.deliveryId,
+        key: key ?? "",
+        request: await requestHash(),
+      };
+      const reply = await callWebhook(env, principal, params.id, (webhook) =>
+        webhook.redeliver(command),
+      );
+      return respond(context, reply);
+    },
+  }),
+];

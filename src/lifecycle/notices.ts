@@ -1,0 +1,144 @@
+import { bytesOver, canonicalJson } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { StateValue } from "../machine/types.ts";
+import type { Notice, WebhookEvent } from "../webhooks/rpc.ts";
+import type { ActorStatus, LogRecord, RecordKind } from "./types.ts";
+
+/** What of an actor stays the same over its records. */
+export interface Subject {
+  uid: string;
+  id: string;
+  family: string;
+}
+
+/** Where an actor stood before a record. */
+export interface Standing {
+  stateValue: StateValue;
+  status: ActorStatus;
+  definitionId: string;
+  tags: JsonValue;
+}
+
+/** Records that are told as such, whatever else they changed. */
+const OF_KIND: Partial<Record<RecordKind, WebhookEvent>> = {
+  spawned: "actor.spawned",
+  adopted: "actor.spawned",
+  migrated: "actor.migrated",
+  activity_failed: "activity.failed",
+  reminder: "approval.reminder",
+  escalated: "approval.escalated",
+};
+
+const OF_STATUS: Partial<Record<ActorStatus, WebhookEvent>> = {
+  done: "actor.done",
+  error: "actor.error",
+  stranded: "actor.stranded",
+};
+
+/** Records without a step of the machine say no status; these are the kinds that change it. */
+const STATUS_OF_KIND: Partial<Record<RecordKind, ActorStatus>> = {
+  paused: "paused",
+  resumed: "active",
+  terminated: "terminated",
+};
+
+/** Where an actor stands after a record. `before`: null for its first. */
+export function standingAfter(before: Standing | null, record: LogRecord): Standing {
+  const { status, definitionId, tags } = record.result ?? {};
+  return {
+    stateValue: record.stateValue,
+    status: (STATUS_OF_KIND[record.kind] ?? status ?? before?.status ?? "active") as ActorStatus,
+    definitionId: (definitionId ?? before?.definitionId ?? "") as string,
+    tags: tags ?? before?.tags ?? [],
+  };
+}
+
+/** What a record gives to tell, in the order it happened; ids are `uid:seq:n`. */
+export function noticesOf(subject: Subject, before: Standing | null, record: LogRecord): Notice[] {
+  const after = standingAfter(before, record);
+  const told: { type: WebhookEvent; more: JsonObject }[] = [];
+  const kind = OF_KIND[record.kind];
+  if (kind !== undefined) told.push({ type: kind, more: {} });
+  for (const event of record.emitted) told.push({ type: "emit", more: { emitted: event } });
+  if (before !== null && !sameStateValue(before.stateValue, after.stateValue)) {
+    const more = { previousStateValue: before.stateValue };
+    told.push({ type: "actor.state_changed", more });
+  }
+  const end = endOf(before, after, record);
+  if (end !== undefined) told.push({ type: end, more: detailsOf(record) });
+  return told.map(({ type, more }, n) => ({
+    id: `${subject.uid}:${record.seq}:${n}`,
+    type,
+    at: record.at,
+    data: bounded(dataOf(subject, after, record), more),
+  }));
+}
+
+/** Whether a record gives anything to tell, without saying it. */
+export function isTold(before: Standing | null, record: LogRecord): boolean {
+  if (OF_KIND[record.kind] !== undefined || record.emitted.length > 0 || before === null)
+    return true;
+  if (!sameStateValue(before.stateValue, record.stateValue)) return true;
+  return endOf(before, standingAfter(before, record), record) !== undefined;
+}
+
+/** A step that failed without a caller is told as an error too, though the actor lives on and can be retried. */
+function endOf(
+  before: Standing | null,
+  after: Standing,
+  record: LogRecord,
+): WebhookEvent | undefined {
+  if (record.error !== null) return "actor.error";
+  return after.status === before?.status ? undefined : OF_STATUS[after.status];
+}
+
+function sameStateValue(one: StateValue, other: StateValue): boolean {
+  return one === other || canonicalJson(one) === canonicalJson(other);
+}
+
+function detailsOf({ result, error }: LogRecord): JsonObject {
+  const { output, error: fault } = result ?? {};
+  return {
+    ...(output === undefined ? {} : { output }),
+    ...(fault === undefined ? {} : { error: fault }),
+    ...(error === null ? {} : { error: { ...error } }),
+  };
+}
+
+function dataOf(subject: Subject, after: Standing, record: LogRecord): JsonObject {
+  return {
+    actorId: subject.id,
+    uid: subject.uid,
+    definitionId: after.definitionId,
+    family: subject.family,
+    seq: record.seq,
+    kind: record.kind,
+    eventType: record.type,
+    stateValue: after.stateValue,
+    status: after.status,
+    tags: after.tags,
+  };
+}
+
+/** Leaves out, and names, what would make a message too long: the log has it all. */
+function bounded(data: JsonObject, more: JsonObject): JsonObject {
+  const whole = { ...data, ...more };
+  if (fits(whole)) return whole;
+  const kept: Record<string, JsonValue> = { ...data };
+  const omitted: string[] = [];
+  for (const [name, value] of Object.entries(more)) {
+    if (fits({ ...kept, [name]: value, omitted: [] })) kept[name] = value;
+    else omitted.push(name);
+  }
+  for (const name of ["stateValue", "tags"]) {
+    if (fits({ ...kept, omitted })) break;
+    delete kept[name];
+    omitted.push(name);
+  }
+  return { ...kept, omitted };
+}
+
+function fits(data: JsonObject): boolean {
+  return bytesOver(LIMITS.noticeBytes, JSON.stringify(data)) <= LIMITS.noticeBytes;
+}

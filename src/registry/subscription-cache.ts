@@ -1,0 +1,66 @@
+import { leaseMs } from "../base/lease.ts";
+import { LIMITS } from "../base/limits.ts";
+import { Lru } from "../base/lru.ts";
+import type { Env } from "../env.ts";
+import type { Subscription } from "../webhooks/rpc.ts";
+import { given } from "./refused.ts";
+
+interface Known {
+  subscriptions: readonly Subscription[];
+  until: number;
+}
+
+const POLL_MS = 20;
+const POLLS = 50;
+
+const known = new Lru<Known>({ count: LIMITS.subscriptionsCached });
+/** Tenants whose webhooks some actor of this isolate is asking for, and until when the others wait for it. */
+const asked = new Map<string, number>();
+
+/** What this isolate may rely on without asking, or null. */
+export function knownSubscriptions(tenant: string, now: number): readonly Subscription[] | null {
+  const entry = known.get(tenant);
+  return entry !== undefined && now < entry.until ? entry.subscriptions : null;
+}
+
+/**
+ * Whether an alarm that makes good a crash can be spared, since nobody is to be told. Trusted a minute longer
+ * than the lease, or every event that comes rarely would pay for one: who made a webhook elsewhere in that minute
+ * is told all the same, unless a crash ends the moment between the event's commit and the telling.
+ */
+export function hasHadNone(tenant: string, now: number): boolean {
+  const entry = known.get(tenant);
+  return entry?.subscriptions.length === 0 && now < entry.until + LIMITS.settleMs;
+}
+
+/** In the isolate that changed a webhook; others follow within the lease. */
+export function forgetSubscriptions(tenant: string): void {
+  known.delete(tenant);
+}
+
+/**
+ * The tenant's active webhooks, asked for once per isolate and lease. The actors of an isolate cannot await
+ * each other's promises (one that was begun in an object dies with it), so they look again while one of them asks.
+ */
+export async function subscriptionsOf(
+  env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">,
+  tenant: string,
+): Promise<readonly Subscription[]> {
+  for (let polls = 0; polls < POLLS; polls += 1) {
+    const now = Date.now();
+    const present = knownSubscriptions(tenant, now);
+    if (present !== null) return present;
+    if (now >= (asked.get(tenant) ?? 0)) break;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  const begun = Date.now();
+  asked.set(tenant, begun + POLL_MS * POLLS);
+  try {
+    const subscriptions = given(await env.REGISTRY.getByName(tenant).subscriptions());
+    // From before the question: what changed while it was asked is known a lease later all the same.
+    known.set(tenant, { subscriptions, until: begun + leaseMs(env) });
+    return subscriptions;
+  } finally {
+    asked.delete(tenant);
+  }
+}

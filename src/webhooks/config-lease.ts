@@ -1,0 +1,35 @@
+import { leaseMs } from "../base/lease.ts";
+import type { Env } from "../env.ts";
+import { given } from "../registry/refused.ts";
+import type { WebhookConfig } from "../registry/rpc.ts";
+import type { WebhookName } from "../storage/webhook-schema.ts";
+
+/** What the registry says about one webhook, trusted for a lease. */
+export class ConfigLease {
+  readonly #env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">;
+  #held: { config: WebhookConfig | null; until: number } | null = null;
+
+  constructor(env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">) {
+    this.#env = env;
+  }
+
+  /** Null when there is no such webhook. */
+  async read({ tenant, id }: WebhookName): Promise<WebhookConfig | null> {
+    const begun = Date.now();
+    if (this.#held !== null && begun < this.#held.until) return this.#held.config;
+    const config = given(await this.#env.REGISTRY.getByName(tenant).webhookConfig(id));
+    this.#held = { config, until: begun + leaseMs(this.#env) };
+    return config;
+  }
+
+  /** Its receiver wants no more. */
+  async disable({ tenant, id }: WebhookName, reason: string): Promise<void> {
+    this.forget();
+    given(await this.#env.REGISTRY.getByName(tenant).disableWebhook({ id, reason }));
+    this.forget();
+  }
+
+  forget(): void {
+    this.#held = null;
+  }
+}

@@ -1,0 +1,24 @@
+import { LIMITS } from "../base/limits.ts";
+import type { Db } from "../storage/db.ts";
+import {
+  countEnded,
+  oldestDeliveryAt,
+  pruneEnded,
+  pruneOld,
+} from "../storage/webhook-deliveries.ts";
+
+const PRUNED_AT_ONCE = 100;
+
+/** Forgets some deliveries that are old or too many. True when none of them is left. */
+export function prune(db: Db, now: number): boolean {
+  const old = pruneOld(db, now - LIMITS.deliveryMs, PRUNED_AT_ONCE);
+  const over = countEnded(db) - LIMITS.deliveriesKept;
+  if (over > 0) pruneEnded(db, Math.min(over, PRUNED_AT_ONCE));
+  return old < PRUNED_AT_ONCE && over <= PRUNED_AT_ONCE;
+}
+
+/** When the next one will be old, or null. */
+export function pruneAt(db: Db): number | null {
+  const oldest = oldestDeliveryAt(db);
+  return oldest === null ? null : oldest + LIMITS.deliveryMs + 1;
+}

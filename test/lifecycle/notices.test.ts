@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/base/limits.ts";
+import { isTold, noticesOf, standingAfter } from "../../src/lifecycle/notices.ts";
+import type { Standing } from "../../src/lifecycle/notices.ts";
+import type { LogRecord } from "../../src/lifecycle/types.ts";
+
+const subject = { uid: "0".repeat(32), id: "a-1", family: "loan" };
+
+function record(more: Partial<LogRecord> = {}): LogRecord {
+  return {
+    seq: 7,
+    at: 1_000,
+    kind: "event",
+    type: "PAY",
+    payload: null,
+    key: null,
+    request: null,
+    by: null,
+    principal: null,
+    handled: true,
+    reason: null,
+    stateValue: "open",
+    decisions: null,
+    emitted: [],
+    result: { status: "active", tags: ["t"], definitionId: "loan-v1" },
+    fingerprint: "0".repeat(16),
+    epoch: 0,
+    timer: null,
+    error: null,
+    ...more,
+  };
+}
+
+const open: Standing = {
+  stateValue: "open",
+  status: "active",
+  definitionId: "loan-v1",
+  tags: ["t"],
+};
+const types = (before: Standing | null, one: LogRecord) =>
+  noticesOf(subject, before, one).map(({ type }) => type);
+
+describe("notices", () => {
+  it("tell of births, states, ends and failures, each by its own type", () => {
+    expect(types(null, record({ kind: "spawned", seq: 1 }))).toEqual(["actor.spawned"]);
+    expect(types(null, record({ kind: "adopted", seq: 1 }))).toEqual(["actor.spawned"]);
+    expect(types(open, record())).toEqual([]);
+    expect(types(open, record({ stateValue: "paid" }))).toEqual(["actor.state_changed"]);
+    const ended = (status: string) => record({ result: { status, tags: [], definitionId: "d" } });
+    expect(types(open, ended("done"))).toEqual(["actor.done"]);
+    expect(types(open, ended("error"))).toEqual(["actor.error"]);
+    expect(types(open, ended("stranded"))).toEqual(["actor.stranded"]);
+    expect(types({ ...open, status: "done" }, ended("done"))).toEqual([]);
+    expect(types(open, ended("terminated"))).toEqual([]);
+    const failed = { code: "expression_failed", message: "no such key" } as const;
+    expect(noticesOf(subject, open, record({ kind: "timer", error: failed }))).toMatchObject([
+      { type: "actor.error", data: { error: failed, status: "active" } },
+    ]);
+    expect(types(open, record({ kind: "migrated", stateValue: "x" }))).toEqual([
+      "actor.migrated",
+      "actor.state_changed",
+    ]);
+    expect(types(open, record({ kind: "paused", result: null }))).toEqual([]);
+  });
+
+  it("take no order of keys for a change of state", () => {
+    const before = { ...open, stateValue: { a: "1", b: "2" } };
+    expect(types(before, record({ stateValue: { b: "2", a: "1" } }))).toEqual([]);
+    expect(types(before, record({ stateValue: { b: "2", a: "3" } }))).toEqual([
+      "actor.state_changed",
+    ]);
+  });
+
+  it("have ids that say whose, when and which", () => {
+    const emitted = [{ type: "A" }, { type: "B" }];
+    const notices = noticesOf(subject, open, record({ emitted, stateValue: "paid" }));
+    expect(notices.map(({ id }) => id)).toEqual([0, 1, 2].map((n) => `${subject.uid}:7:${n}`));
+    expect(notices.map(({ data }) => data["emitted"])).toEqual([...emitted, undefined]);
+  });
+
+  it("remember across records that say no status", () => {
+    const paused = standingAfter(open, record({ kind: "paused", result: null }));
+    expect(paused).toEqual({ ...open, status: "paused" });
+    expect(standingAfter(paused, record({ kind: "refs_changed", result: null }))).toEqual(paused);
+    expect(standingAfter(paused, record({ kind: "resumed", result: null })).status).toBe("active");
+  });
+
+  it("leave out, and name, what makes them too long", () => {
+    const size = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).byteLength;
+    const done = (output: string) =>
+      noticesOf(
+        subject,
+        open,
+        record({ result: { status: "done", tags: [], definitionId: "d", output } }),
+      )[0]!.data;
+    const room = LIMITS.noticeBytes - size(done(""));
+    expect(done("x".repeat(room))).toHaveProperty("output");
+    expect(size(done("x".repeat(room)))).toBe(LIMITS.noticeBytes);
+    const over = done("x".repeat(room + 1));
+    expect(over).not.toHaveProperty("output");
+    expect(over["omitted"]).toEqual(["output"]);
+    const wide = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`region-${n}`, "on"]));
+    const [notice] = noticesOf(subject, open, record({ stateValue: wide }));
+    expect(size(notice!.data)).toBeLessThanOrEqual(LIMITS.noticeBytes);
+    expect(notice!.data["omitted"]).toEqual(expect.arrayContaining(["stateValue"]));
+  });
+
+  it("are there exactly where there is something to tell, and never too long", () => {
+    const anyRecord = fc.record({
+      kind: fc.constantFrom("event", "timer", "migrated", "paused", "reminder" as const),
+      stateValue: fc.constantFrom("open", "paid", { a: "b" }),
+      emitted: fc.array(
+        fc.record({ type: fc.string(), text: fc.string({ maxLength: 30_000, size: "max" }) }),
+        { maxLength: 2 },
+      ),
+      status: fc.constantFrom("active", "done", "error", "stranded", null),
+      error: fc.constantFrom(null, { code: "expression_failed", message: "m" } as const),
+    });
+    fc.assert(
+      fc.property(anyRecord, fc.constantFrom(open, null), ({ status, ...more }, before) => {
+        const result = status === null ? null : { status, tags: [], definitionId: "d" };
+        const kind = before === null ? ("spawned" as const) : more.kind;
+        const one = record({ ...more, kind, result } as Partial<LogRecord>);
+        const notices = noticesOf(subject, before, one);
+        expect(notices.length > 0).toBe(isTold(before, one));
+        expect(new Set(notices.map(({ id }) => id)).size).toBe(notices.length);
+        for (const { data } of notices) {
+          const bytes = new TextEncoder().encode(JSON.stringify(data)).byteLength;
+          expect(bytes).toBeLessThanOrEqual(LIMITS.noticeBytes);
+        }
+      }),
+    );
+  });
+});

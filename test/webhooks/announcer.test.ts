@@ -1,0 +1,275 @@
+import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { LIMITS } from "../../src/base/limits.ts";
+import type { Objects } from "../../src/env.ts";
+import { call } from "../support/api.ts";
+import type { Body } from "../support/api.ts";
+import { alarmOf, evict, meterOf, ringAlarm, sent, spawned, sqlIn } from "../support/actors.ts";
+import { subscriptionsOf } from "../../src/registry/subscription-cache.ts";
+import {
+  deliveriesOf,
+  outside,
+  untilDeliveries,
+  webhookObject,
+  webhookOn,
+} from "../support/webhooks.ts";
+import { WEBHOOK_EVENTS } from "../../src/webhooks/rpc.ts";
+import type { WebhookRpc } from "../../src/webhooks/rpc.ts";
+
+const lamp = {
+  initial: "off",
+  context: { n: 0 },
+  states: {
+    off: {
+      tags: ["dark"],
+      on: {
+        ON: {
+          target: "on",
+          actions: { type: "@xstate.emit", event: { type: "LIT", by: "hand" } },
+        },
+        COUNT: {
+          actions: { type: "@xstate.assign", context: { n: { "@expr": "context.n + 1" } } },
+        },
+        END: "end",
+      },
+    },
+    on: { on: { OFF: "off" } },
+    end: { type: "final" },
+  },
+  output: { "@expr": "{'n': context.n}" },
+};
+
+beforeEach(() => {
+  outside(() => new Response(null, { status: 204 }));
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  const { items } = (await call("GET", "/v1/webhooks?limit=200")).body;
+  for (const { id } of items) await call("DELETE", `/v1/webhooks/${id}`);
+});
+
+async function messages(webhookId: string): Promise<Body[]> {
+  return await runInDurableObject(webhookObject(webhookId), (_, state) =>
+    state.storage.sql
+      .exec("SELECT message_id AS id, type, body FROM deliveries ORDER BY position")
+      .toArray()
+      .map(({ body, ...row }) => ({ ...row, ...JSON.parse(String(body)) })),
+  );
+}
+
+async function told(webhookId: string, count: number): Promise<Body[]> {
+  await untilDeliveries(webhookId, (items) => items.length >= count);
+  const all = await messages(webhookId);
+  expect(all).toHaveLength(count);
+  return all;
+}
+
+const announced = async (actorId: string) =>
+  (await sqlIn<{ announced: number }>(actorId, "SELECT announced FROM actor"))[0]?.announced;
+
+/** Fails calls that tell webhooks' objects something, before or after they did their work; until it is mended. */
+function failing(when: "before" | "after"): () => void {
+  const real = env.WEBHOOKS as unknown as Objects<WebhookRpc>;
+  const replace = (value: unknown) =>
+    Object.defineProperty(env, "WEBHOOKS", { configurable: true, value });
+  const getByName = (name: string) => {
+    const webhook = real.getByName(name);
+    return new Proxy(webhook, {
+      get: (_, method) => async (command: never) => {
+        if (method !== "enqueue") return webhook[method as "ping"](command);
+        if (when === "after") await webhook.enqueue(command);
+        throw new Error("injected");
+      },
+    });
+  };
+  replace({ getByName });
+  return () => void replace(real);
+}
+
+describe("what happens in an actor", () => {
+  it("is told in order, with what a receiver needs", async () => {
+    const hook = await webhookOn([...WEBHOOK_EVENTS]);
+    const id = await spawned(lamp);
+    await sent(id, "COUNT");
+    await sent(id, "ON");
+    await sent(id, "OFF");
+    await sent(id, "NOPE");
+    await sent(id, "END");
+    const all = await told(hook.id, 6);
+    const { uid } = (await call("GET", `/v1/actors/${id}`)).body;
+    expect(all.map((one) => [one.id, one.type])).toEqual([
+      [`${uid}:1:0`, "actor.spawned"],
+      [`${uid}:3:0`, "emit"],
+      [`${uid}:3:1`, "actor.state_changed"],
+      [`${uid}:4:0`, "actor.state_changed"],
+      [`${uid}:6:0`, "actor.state_changed"],
+      [`${uid}:6:1`, "actor.done"],
+    ]);
+    expect(all[0].data).toMatchObject({ actorId: id, uid, stateValue: "off", tags: ["dark"] });
+    expect(all[1].data.emitted).toEqual({ type: "LIT", by: "hand" });
+    expect(all[2].data).toMatchObject({ previousStateValue: "off", stateValue: "on", seq: 3 });
+    expect(all[5].data).toMatchObject({ status: "done", output: { n: 1 }, eventType: "END" });
+    expect(new Date(all[5].timestamp).toISOString()).toBe(all[5].timestamp);
+  });
+
+  it("is told to those who want it, and to each only what it wants", async () => {
+    const done = await webhookOn(["actor.done"]);
+    const emits = await webhookOn(["emit"]);
+    const id = await spawned(lamp);
+    await sent(id, "ON");
+    await sent(id, "OFF");
+    await sent(id, "END");
+    expect((await told(done.id, 1)).map(({ type }) => type)).toEqual(["actor.done"]);
+    expect((await told(emits.id, 1)).map(({ type }) => type)).toEqual(["emit"]);
+  });
+
+  it("is not told to a webhook that was made later, nor to a disabled one", async () => {
+    const early = await webhookOn(["actor.spawned"]);
+    const off = await webhookOn(["actor.spawned"]);
+    await call("PATCH", `/v1/webhooks/${off.id}`, { body: { state: "disabled" } });
+    const id = await spawned(lamp);
+    await told(early.id, 1);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const late = await webhookOn(["actor.spawned", "actor.state_changed"]);
+    await evict(id);
+    await sent(id, "ON");
+    expect((await told(late.id, 1)).map(({ type }) => type)).toEqual(["actor.state_changed"]);
+    expect(await deliveriesOf(off.id)).toEqual([]);
+  });
+
+  it("of a batch and of timers is told too", async () => {
+    const hook = await webhookOn(["actor.state_changed"]);
+    const id = await spawned({
+      initial: "a",
+      states: { a: { on: { GO: "b" } }, b: { after: { "1000": "c" } }, c: { type: "final" } },
+    });
+    await call("POST", `/v1/actors/${id}/events/batch`, {
+      body: { events: [{ type: "NO" }, { type: "GO" }] },
+    });
+    await call("POST", `/v1/actors/${id}/clock/advance`, { body: { ms: 1000 }, key: null });
+    const values = (await told(hook.id, 2)).map(({ data }) => data.stateValue);
+    expect(values).toEqual(["b", "c"]);
+  });
+});
+
+describe("an actor whose tenant has no webhook", () => {
+  it("asks once per lease, tells nobody and sets no alarm", async () => {
+    await subscriptionsOf(env as never, "default");
+    const id = await spawned(lamp);
+    const before = await meterOf(id);
+    for (let round = 0; round < 5; round += 1) {
+      await sent(id, "ON");
+      await sent(id, "OFF");
+    }
+    const after = await meterOf(id);
+    expect(after.alarmsSet).toBe(before.alarmsSet);
+    expect(after.rowsWritten - before.rowsWritten).toBe(20);
+  });
+});
+
+describe("a failure", () => {
+  it.each(["before", "after"] as const)(
+    "%s the webhook's object took a notice is made good by the alarm",
+    async (when) => {
+      const hook = await webhookOn(["actor.state_changed"]);
+      const id = await spawned(lamp);
+      const mend = failing(when);
+      expect((await sent(id, "ON")).status).toBe(200);
+      expect((await sent(id, "OFF")).status).toBe(200);
+      await ringAlarm(id);
+      const alarm = await alarmOf(id);
+      expect(alarm).not.toBeNull();
+      expect(alarm).toBeLessThan(Date.now() + LIMITS.settleMs);
+      mend();
+      await ringAlarm(id);
+      const { uid } = (await call("GET", `/v1/actors/${id}`)).body;
+      const ids = (await told(hook.id, 2)).map((one) => one.id);
+      // The emitted event of the first was not asked for.
+      expect(ids).toEqual([`${uid}:2:1`, `${uid}:3:0`]);
+      await sent(id, "COUNT");
+      expect(await announced(id)).toBe(3);
+    },
+  );
+
+  it("that takes the object with it loses nothing", async () => {
+    const hook = await webhookOn(["actor.spawned", "actor.state_changed"]);
+    const id = await spawned(lamp);
+    const mend = failing("before");
+    await sent(id, "ON");
+    // As a crash does: nothing of what was in memory is left, the alarm is.
+    await evict(id);
+    expect(await alarmOf(id)).not.toBeNull();
+    mend();
+    await ringAlarm(id);
+    expect((await told(hook.id, 2)).map(({ type }) => type)).toEqual([
+      "actor.spawned",
+      "actor.state_changed",
+    ]);
+  });
+
+  it("of one webhook's object keeps no other from hearing", async () => {
+    const [bad, good] = [await webhookOn(["emit"]), await webhookOn(["emit"])];
+    await runInDurableObject(webhookObject(bad.id), (_, state) => {
+      state.storage.sql.exec(
+        "CREATE TABLE webhook (one INTEGER, schema INTEGER, tenant TEXT, id TEXT)",
+      );
+      state.storage.sql.exec("INSERT INTO webhook VALUES (1, 99, 'default', 'x')");
+    });
+    const id = await spawned(lamp);
+    await sent(id, "ON");
+    expect(await told(good.id, 1)).toMatchObject([{ type: "emit" }]);
+    await runInDurableObject(webhookObject(bad.id), (_, state) => {
+      state.storage.sql.exec("DROP TABLE webhook");
+    });
+    await ringAlarm(id);
+    expect(await told(bad.id, 1)).toMatchObject([{ type: "emit" }]);
+    expect(await told(good.id, 1)).toHaveLength(1);
+  });
+
+  it("after an eviction tells again, and the webhook knows it already", async () => {
+    const hook = await webhookOn(["actor.state_changed"]);
+    const id = await spawned(lamp);
+    await sent(id, "ON");
+    await told(hook.id, 1);
+    await evict(id);
+    await ringAlarm(id);
+    await sent(id, "OFF");
+    await told(hook.id, 2);
+  });
+});
+
+it("what an actor told is told although it is deleted at once", async () => {
+  const hook = await webhookOn([...WEBHOOK_EVENTS]);
+  const id = await spawned(lamp);
+  await sent(id, "END");
+  await call("DELETE", `/v1/actors/${id}`);
+  const all = await told(hook.id, 3);
+  expect(all.map(({ type }) => type)).toEqual([
+    "actor.spawned",
+    "actor.state_changed",
+    "actor.done",
+  ]);
+});
+
+it("long histories are told from the log in pieces", async () => {
+  const hook = await webhookOn(["emit"]);
+  const id = await spawned({
+    initial: "on",
+    states: {
+      on: { on: { BEEP: { actions: { type: "@xstate.emit", event: { type: "BEEP" } } } } },
+    },
+  });
+  const mend = failing("before");
+  for (let batch = 0; batch < 3; batch += 1) {
+    const events = Array.from({ length: 100 }, () => ({ type: "BEEP" }));
+    await call("POST", `/v1/actors/${id}/events/batch`, { body: { events } });
+  }
+  mend();
+  await ringAlarm(id);
+  await vi.waitFor(async () => expect(await messages(hook.id)).toHaveLength(300), 60_000);
+  const ids = (await messages(hook.id)).map((one) => Number(one.id.split(":")[1]));
+  expect(ids).toEqual(Array.from({ length: 300 }, (_, n) => n + 2));
+});
