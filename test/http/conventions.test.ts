@@ -50,7 +50,6 @@ describe("what is not there", () => {
       ["GET", "/v1/tasks"],
       ["POST", "/v1/tasks/t/complete"],
       ["POST", "/v1/queues/q/claim"],
-      ["POST", "/v1/bulk"],
       ["GET", "/v1/metrics"],
     ] as const) {
       expectProblem(await call(method, path), 501, "not_yet");
