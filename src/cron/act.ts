@@ -1,7 +1,7 @@
 import type { ActorRpc, Address, Keyed, Reply, SendCommand } from "../actor/rpc.ts";
 import { callObject } from "../base/call-object.ts";
 import { ERRORS, PerdureError } from "../base/errors.ts";
-import type { Failure } from "../base/errors.ts";
+import type { ErrorCode, Failure } from "../base/errors.ts";
 import { actorObjectName } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -122,15 +122,21 @@ async function sendByRef(
   const reply = await callActor(env, address, false, (actor) =>
     actor.send({ ...address, ...event }),
   );
-  if (!reply.ok && run.target === null && MOVED.has(reply.failure.code)) {
+  if (!reply.ok && isElsewhere(reply.failure.code, run.target === null)) {
     pin(null);
     return again(nobodyHas(ref), false);
   }
   return judge(found.id, reply);
 }
 
-/** The index is up to a second behind. */
-const MOVED = new Set(["actor_not_found", "ref_moved"]);
+/**
+ * Whether the event may go to whoever has the reference now; the index is up to a second behind. An actor looks for
+ * the key before it looks at its references, so one that lost the reference never had the event. One that is gone
+ * may have had it, unless this was the first call.
+ */
+function isElsewhere(code: ErrorCode, first: boolean): boolean {
+  return code === "ref_moved" || (first && code === "actor_not_found");
+}
 
 function callActor(
   env: Objects,

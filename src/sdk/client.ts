@@ -12,6 +12,8 @@ import { keysApi } from "./keys.ts";
 import type { KeysApi } from "./keys.ts";
 import { retryPolicy } from "./retry.ts";
 import type { RetryPolicy } from "./retry.ts";
+import { schedulesApi } from "./schedules.ts";
+import type { SchedulesApi } from "./schedules.ts";
 import { checkedTimeout, Transport } from "./transport.ts";
 import type { CallOptions, Fetch } from "./transport.ts";
 
@@ -30,6 +32,8 @@ export interface ClientOptions {
 export interface Client extends DefinitionsApi, ActorsApi, EventsApi, ControlApi {
   bulk: BulkApi;
   keys: KeysApi;
+  /** Recurring schedules. */
+  schedules: SchedulesApi;
   /** Whether the server answers, and its version. */
   health(options?: CallOptions): Promise<{ status: "ok"; version: string }>;
 }
@@ -75,6 +79,7 @@ export function createClient(options: ClientOptions): Client {
     ...controlApi(transport),
     bulk: bulkApi(transport),
     keys: keysApi(transport),
+    schedules: schedulesApi(transport),
     async health(callOptions) {
       const call = { method: "GET", path: "/v1/health", options: callOptions } as const;
       return (await transport.send<{ status: "ok"; version: string }>(call)).body;

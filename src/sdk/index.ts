@@ -49,3 +49,11 @@ export type {
 } from "./definitions.ts";
 export type { BatchEvent, EventsApi, SendOptions, WaitOptions } from "./events.ts";
 export type { ApiKey, CreatedKey, KeysApi, Scope } from "./keys.ts";
+export type {
+  CreateSchedule,
+  Schedule,
+  ScheduledSend,
+  ScheduledSpawn,
+  ScheduleRun,
+  SchedulesApi,
+} from "./schedules.ts";

@@ -9,7 +9,9 @@ import type {
   EventAnswer,
   LogRecord,
   Replayable,
+  Schedule,
   ScheduledEvent,
+  ScheduleRun,
   TimelineEntry,
 } from "../../src/sdk/index.ts";
 
@@ -141,4 +143,27 @@ export const CREATED_KEY: Members<Replayable<CreatedKey>> = {
   key: "optional",
   secretShown: "optional",
   replayed: "always",
+};
+export const SCHEDULE: Members<Schedule> = {
+  id: "always",
+  cron: "always",
+  timezone: "always",
+  spawn: "always",
+  send: "always",
+  catchUp: "always",
+  state: "always",
+  nextRunAt: "always",
+  lastRun: "always",
+  createdAt: "always",
+};
+export const RUN: Members<ScheduleRun> = {
+  scheduledFor: "always",
+  startedAt: "always",
+  outcome: "always",
+  actorId: "optional",
+  seq: "optional",
+  code: "optional",
+  detail: "optional",
+  missed: "optional",
+  attempts: "always",
 };

@@ -15,6 +15,8 @@ import {
   expectMembers,
   KEY,
   RECORD,
+  RUN,
+  SCHEDULE,
   SCHEDULED,
   STAY,
   SUMMARY,
@@ -326,6 +328,31 @@ describe("keys", () => {
     const error: unknown = await stranger.getActor("read").catch((reason: unknown) => reason);
     expect(error).toMatchObject({ status: 401, code: "unauthorized" });
     expect((error as { requestId: string }).requestId).toMatch(/./);
+  });
+});
+
+describe("recurring schedules", () => {
+  it("are created once, run, listed, paused, resumed and deleted", async () => {
+    await client.spawn("lamp-v1", { id: "scheduled" });
+    const send = { actorId: "scheduled", type: "ON" };
+    const request = { id: "often", cron: "*/5 * * * * *", send };
+    const { replayed, ...made } = await client.schedules.create(request, { key: "often-1" });
+    expectMembers(made, SCHEDULE);
+    expect(replayed).toBe(false);
+    const again = await client.schedules.create(request, { key: "often-1" });
+    expect(again).toMatchObject({ ...made, replayed: true });
+    await client.waitFor("scheduled", { state: "on" });
+    expect(await client.schedules.pause("often")).toMatchObject({ state: "paused" });
+    const runs = await all(client.schedules.runs("often", { limit: 1 }));
+    expect(runs.length).toBeGreaterThan(0);
+    for (const run of runs) expectMembers(run, RUN);
+    expect(await client.schedules.resume("often")).toMatchObject({ state: "active" });
+    expect(await client.schedules.get("often")).toMatchObject({ id: "often", send });
+    expect((await all(client.schedules.list())).map(({ id }) => id)).toContain("often");
+    await client.schedules.delete("often");
+    await expect(client.schedules.get("often")).rejects.toMatchObject({
+      code: "schedule_not_found",
+    });
   });
 });
 

@@ -246,6 +246,32 @@ const calls: [string, (client: Client) => Promise<unknown>, Expected][] = [
     { line: "POST /v1/keys/k1/rotate", keyed: true },
   ],
   ["keys.revoke", (client) => client.keys.revoke("k1"), { line: "DELETE /v1/keys/k1" }],
+  [
+    "schedules.create",
+    (client) =>
+      client.schedules.create({ cron: "0 9 * * *", send: { actorId: "a1", type: "REMIND" } }),
+    {
+      line: "POST /v1/schedules",
+      body: { cron: "0 9 * * *", send: { actorId: "a1", type: "REMIND" } },
+      keyed: true,
+    },
+  ],
+  ["schedules.get", (client) => client.schedules.get("s1"), { line: "GET /v1/schedules/s1" }],
+  [
+    "schedules.pause",
+    (client) => client.schedules.pause("s1"),
+    { line: "POST /v1/schedules/s1/pause", keyed: true },
+  ],
+  [
+    "schedules.resume",
+    (client) => client.schedules.resume("s1"),
+    { line: "POST /v1/schedules/s1/resume", keyed: true },
+  ],
+  [
+    "schedules.delete",
+    (client) => client.schedules.delete("s1"),
+    { line: "DELETE /v1/schedules/s1" },
+  ],
   ["health", (client) => client.health(), { line: "GET /v1/health" }],
 ];
 
