@@ -70,6 +70,34 @@ describe("an entry", () => {
     expect(await cost(name, () => shardCalls(name).put(one))).toMatchObject({ rows: 0 });
   });
 
+  test("costs what docs/directory.md says when its class, references or due time are new, or it goes", async () => {
+    const one = entry({ events: 1 });
+    const name = await shardWith(one, entry({ events: 1 }));
+    let next = one;
+    const change = (over: Partial<Entry>) => {
+      next = { ...next, ...over, seq: next.seq + 1 };
+      return shardCalls(name).put(next);
+    };
+    expect(await cost(name, () => change({ stateValue: "new" }))).toMatchObject({ rows: 3 });
+    const dueAt = Date.now() + 9e9;
+    expect(await cost(name, () => change({ dueAt }))).toMatchObject({ rows: 2, alarms: 1 });
+    expect(await cost(name, () => change({ dueAt: dueAt + 1 }))).toMatchObject({
+      rows: 2,
+      alarms: 0,
+    });
+    const paid = async (act: () => Promise<unknown>) => {
+      await act();
+      const owed = () => sqlInShard(name, "SELECT n FROM owed");
+      await expect.poll(owed, { timeout: 60_000 }).toEqual([]);
+    };
+    const referred = await cost(name, () => paid(() => change({ refs: { a: "b", c: "d" } })));
+    expect(referred.rows).toBe(4);
+    expect(await cost(name, () => paid(() => change({ refs: {} })))).toMatchObject({ rows: 4 });
+    // Its row, the sums, and the tombstone with its index.
+    expect(await cost(name, () => shardCalls(name).bury(one))).toMatchObject({ rows: 4 });
+    expect(await cost(name, () => shardCalls(name).bury(one))).toMatchObject({ rows: 0 });
+  });
+
   test("keeps its steps when news comes without them", async () => {
     const one = entry({ steps: "AAAA" });
     const name = await shardWith(one, { ...one, seq: 2, steps: null });
