@@ -139,7 +139,7 @@ export const LIMITS = {
   classesSwept: 1_000,
   /** changes that share one transaction of a directory shard: its turn stays short. */
   changesPerCommit: 500,
-  /** ms after which an alarm tells a change of references that was not told right after its commit; doubled by failures, up to the most. */
+  /** ms after which a change of references that could not be told is tried again; doubled by failures, up to the most. */
   owedMs: 5_000,
   owedMostMs: 60_000,
   /** changes of references in one call to their shard. */

@@ -8,7 +8,7 @@ export function owe(shard: Shard, changes: RefChange[], now: number): void {
   if (changes.length === 0) return;
   shard.owed += 1;
   insertOwed(shard.db, { n: shard.owed, changes: JSON.stringify(changes) });
-  // They are told right after the commit; the alarm is for what a crash or a failure keeps from it.
+  // They are told right after the commit; the alarm is for what a crash keeps from it.
   shard.owe();
-  shard.look(now + LIMITS.owedMs);
+  shard.look(now + LIMITS.settleMs);
 }

@@ -10,7 +10,7 @@ import { classOf } from "./actor-class.ts";
 import { drop } from "./bury.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { overdueBefore } from "./list.ts";
-import { ageOf } from "./put.ts";
+import { ageOf, forgetRousing } from "./put.ts";
 import type { Shard } from "./shard.ts";
 
 /** What came of waking an actor. */
@@ -33,11 +33,17 @@ export function overdueNow(shard: Shard, now: number): EntryRow[] {
     LIMITS.rousedPerAlarm - tried.length,
   );
   return [...fresh, ...tried].flatMap((id) => {
+    const row = findEntry(shard.db, id);
+    if (!row) {
+      forgetRousing(shard, id);
+      shard.horizon.set(id, null);
+      return [];
+    }
     const { tries, stored } = shard.rousing.get(id) ?? { tries: 0, stored: false };
     const pause = Math.min(LIMITS.rousePauseMs * 2 ** tries, LIMITS.rousePauseMostMs);
     shard.rousing.set(id, { tries: tries + 1, at: now + pause, stored });
     shard.horizon.set(id, null);
-    return findEntry(shard.db, id) ?? [];
+    return [row];
   });
 }
 
