@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import type { Meter } from "../../src/storage/db.ts";
 import { expectProblem } from "../support/api.ts";
 import { Tenant, intercepted } from "../support/cron.ts";
 
@@ -340,6 +341,28 @@ test("runs of a schedule are kept up to the limit, the youngest", async () => {
   expect(runs.at(-1)?.scheduledFor).toBe(at(rounds * MINUTE));
   expect(runs[0]?.scheduledFor).toBe(at(4 * MINUTE));
 });
+
+test("a run costs three rows, and no more than two alarms", async () => {
+  const tenant = await withCounter();
+  await tenant.schedule({ id: "h", cron: "0 * * * *", send: add });
+  const { meter } = await costs(tenant, START + 60 * MINUTE);
+  expect(meter.rowsWritten).toBe(3);
+  expect(meter.alarmsSet).toBe(1);
+  const after = await costs(tenant, START + 61 * MINUTE);
+  expect(after.meter).toMatchObject({ rowsWritten: 0, alarmsSet: 1 });
+  expect(await tenant.alarm()).toBe(START + 120 * MINUTE);
+});
+
+/** What one alarm of a life of its own costs. */
+async function costs(tenant: Tenant, now: number): Promise<{ meter: Meter }> {
+  vi.setSystemTime(now);
+  let meter: Meter = { rowsRead: 0, rowsWritten: 0, alarmsSet: 0 };
+  await tenant.life({}, async (object) => {
+    await object.alarm();
+    meter = { ...object.meter };
+  });
+  return { meter };
+}
 
 /** Schedules like `s0`, up to `count` in all. */
 async function copySchedules(tenant: Tenant, count: number): Promise<void> {
