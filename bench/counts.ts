@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serveFleet } from "./fleet/serve.ts";
 import type { Figures, Fleet, FleetFigures } from "./fleet/serve.ts";
 import type { Lab } from "./lab.ts";
-import { creates, inTurn } from "./measure.ts";
+import { creates, inTurn, mixed } from "./measure.ts";
 import type { Load } from "./measure.ts";
 import type { BenchOptions } from "./options.ts";
 import { perdure } from "./perdure.ts";
@@ -15,13 +15,14 @@ const LOAD: Load = { clients: 8, limitMs: Number.POSITIVE_INFINITY };
 const EVENTS_IN_ALL = 20;
 /** The first events of the workload: new state, new due time. All others change neither. */
 const CHANGING = ["SUBMIT_INFO", "PAY_FEE"];
-/** Nothing was counted for so long and no alarm is near: nothing is under way. */
-const QUIET_MS = 1_500;
-const NEAR_MS = 120_000;
-const PATIENCE_MS = 180_000;
-/** When the directory's safety alarm goes off after a change: never while we look, or before the next step. */
-const SETTLE_LATER_MS = 3_600_000;
-const SETTLE_SOON_MS = 4_000;
+/** Looks, one after the other, in which nothing was counted: nothing is under way. */
+const QUIET_LOOKS = 12;
+const LOOK_MS = 100;
+const MOST_LOOKS = 2_000;
+/** ms after a change; the directory's safety alarm does not go off by itself while we look. */
+const SETTLE_MS = 3_600_000;
+/** Two for each shard and more, so that no counted actor is the first of its kind in its shard. */
+const FIRST = 200;
 
 /** What one step cost one actor, on average over all that were counted. */
 export interface Cost {
@@ -45,14 +46,19 @@ export async function counts(lab: Lab, { counted }: BenchOptions): Promise<strin
   return [
     `${counted} actors; figures are per actor and step. Billed as requests: calls and alarms. Billed as rows: rows written and alarms set.`,
     `Steps close together, before the directory's safety alarm\n${costs(close)}`,
-    `Steps more than a minute apart, asleep in between, that alarm included (here it goes off after ${SETTLE_SOON_MS} ms)\n${costs(apart)}`,
+    `Steps more than a minute apart, the actor asleep in between, with that alarm\n${costs(apart)}`,
     `Bytes of an actor's database: ${bytes.born} at birth, ${bytes.after20} after ${EVENTS_IN_ALL}`,
   ].join("\n\n");
 }
 
 export async function countAll(lab: Lab, actors: number): Promise<Counted> {
-  const close = await serveFleet(lab, (fleet) => live(fleet, actors, SETTLE_LATER_MS));
-  const apart = await serveFleet(lab, (fleet) => live(fleet, actors, SETTLE_SOON_MS));
+  const close = await serveFleet(lab, (fleet) => live(fleet, actors, async () => {}));
+  const apart = await serveFleet(lab, (fleet) =>
+    live(fleet, actors, async (ids) => {
+      await fleet.sleep(ids);
+      await fleet.ring(ids, Date.now() + 2 * SETTLE_MS);
+    }),
+  );
   return { close: close.steps, apart: apart.steps, bytes: close.bytes };
 }
 
@@ -61,24 +67,26 @@ interface Life {
   bytes: Counted["bytes"];
 }
 
-/** All actors take a step, then all take the next one. */
-async function live(fleet: Fleet, actors: number, settleMs: number): Promise<Life> {
+/** All actors take a step, then all take the next one; `between` is what happens to them after each. */
+async function live(
+  fleet: Fleet,
+  actors: number,
+  between: (ids: string[]) => Promise<void>,
+): Promise<Life> {
   const ids = names("counted", actors);
-  await fleet.settle(settleMs);
+  await fleet.settle(SETTLE_MS);
   await fleet.counting(true);
-  // Makes the tables of registry and shards, which no other spawn pays for.
-  await creates(perdure, fleet, LOAD, names("first", 200));
-  await quiet(fleet, []);
+  // They make what no later actor pays for: tables of registry and shards, the kinds of actors there are.
+  await mixed(perdure, fleet, LOAD, names("first", FIRST));
+  await quiet(fleet);
   const steps: Cost[] = [];
   const count = async (step: string, work: () => Promise<unknown>) => {
     progress(step);
     const before = await fleet.figures();
     await work();
-    if (settleMs === SETTLE_SOON_MS) {
-      await quiet(fleet, []);
-      await fleet.sleep(ids);
-    }
-    const after = await quiet(fleet, ids);
+    await quiet(fleet);
+    await between(ids);
+    const after = await quiet(fleet);
     const per = (name: "actor" | "directory") => difference(before[name], after[name], actors);
     steps.push({ step, actor: per("actor"), directory: per("directory") });
   };
@@ -108,18 +116,18 @@ function send(fleet: Fleet, ids: string[], indices: readonly number[]): Promise<
 }
 
 /** The figures as soon as nothing changes them any more. */
-async function quiet(fleet: Fleet, ids: readonly string[]): Promise<FleetFigures> {
+async function quiet(fleet: Fleet): Promise<FleetFigures> {
   let last = "";
-  let since = Date.now();
-  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(100)) {
-    const { at } = await fleet.nextAlarm(ids);
+  let same = 0;
+  for (let look = 0; look < MOST_LOOKS; look++) {
     const figures = await fleet.figures();
     const now = JSON.stringify(figures);
-    if (now !== last || (at !== null && at < Date.now() + NEAR_MS)) since = Date.now();
+    same = now === last ? same + 1 : 0;
+    if (same === QUIET_LOOKS) return figures;
     last = now;
-    if (Date.now() - since >= QUIET_MS) return figures;
+    await sleep(LOOK_MS);
   }
-  throw new Error(`Still not quiet after ${PATIENCE_MS} ms: ${last}`);
+  throw new Error(`Still not quiet after ${MOST_LOOKS} looks: ${last}`);
 }
 
 function difference(before: Figures, after: Figures, by: number): Figures {

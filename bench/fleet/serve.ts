@@ -34,8 +34,8 @@ export interface Fleet extends Running {
   settle(ms: number): Promise<void>;
   /** Lets these actors go from memory. */
   sleep(actorIds: readonly string[]): Promise<void>;
-  /** The earliest alarm of these actors, ms since 1970. */
-  nextAlarm(actorIds: readonly string[]): Promise<{ at: number | null }>;
+  /** Their alarms that are set for a time before this one, ms since 1970, go off now. */
+  ring(actorIds: readonly string[], before: number): Promise<void>;
   /** Of the databases of these actors and of the whole directory. */
   bytes(actorIds: readonly string[]): Promise<{ actors: number; directory: number }>;
 }
@@ -69,7 +69,7 @@ function fleetOf(running: Running): Fleet {
     counting: (on) => through("counting", on),
     settle: (ms) => through("settle", ms),
     sleep: (actorIds) => through("sleep", actorIds),
-    nextAlarm: (actorIds) => through("alarm", actorIds),
+    ring: (actorIds, before) => through("ring", { actorIds, before }),
     bytes: (actorIds) => through("bytes", actorIds),
   };
 }

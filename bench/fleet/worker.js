@@ -23,8 +23,11 @@ function counted(name, Class) {
     sleepNow() {
       this.ctx.abort("asleep");
     }
-    alarmAt() {
-      return this.ctx.storage.getAlarm();
+    async ringBefore(time) {
+      const at = await this.ctx.storage.getAlarm();
+      if (at === null || at >= time) return;
+      await this.ctx.storage.deleteAlarm();
+      await this.alarm();
     }
   };
   for (const method of Object.getOwnPropertyNames(Class.prototype)) {
@@ -99,14 +102,6 @@ async function bytes(env, actorIds) {
   return { actors: await sum(actors), directory: await sum(shards) };
 }
 
-/** ms; the earliest alarm of these actors. */
-async function nextAlarm(env, actorIds) {
-  const objects = actorIds.map((id) => env.ACTORS.getByName(actorObjectName(DEFAULT_TENANT, id)));
-  const times = await Promise.all(objects.map((object) => object.alarmAt()));
-  const set = times.filter((at) => at !== null);
-  return { at: set.length === 0 ? null : Math.min(...set) };
-}
-
 /** Lets these actors go from memory, as the platform does with those that were idle for ten seconds. */
 async function sleep(env, actorIds) {
   const objects = actorIds.map((id) => env.ACTORS.getByName(actorObjectName(DEFAULT_TENANT, id)));
@@ -114,9 +109,16 @@ async function sleep(env, actorIds) {
   return {};
 }
 
+/** The alarms of these actors that are set for a time before this one go off now. */
+async function ring(env, { actorIds, before }) {
+  const objects = actorIds.map((id) => env.ACTORS.getByName(actorObjectName(DEFAULT_TENANT, id)));
+  await Promise.all(objects.map((object) => object.ringBefore(before)));
+  return {};
+}
+
 const DOORS = {
   "/bench/sleep": sleep,
-  "/bench/alarm": nextAlarm,
+  "/bench/ring": ring,
   "/bench/seed": seed,
   "/bench/bytes": bytes,
   "/bench/counting": (_env, on) => ((counting = on), {}),

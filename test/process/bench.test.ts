@@ -7,9 +7,41 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { bareObject } from "../../bench/bare/target.ts";
 import { Connection, wireRequest } from "../../bench/connection.ts";
+import { COUNTED } from "../../bench/counted.ts";
+import type { Step, StepName } from "../../bench/counted.ts";
+import type { Figures } from "../../bench/fleet/serve.ts";
 import { events, mixed } from "../../bench/measure.ts";
 import { median, quantile } from "../../bench/statistics.ts";
 import { ROOT } from "../house/sources.ts";
+
+/** The steps of docs/cost.md and which lines of the table they are: two lines for each step. */
+const STEP_LINES = { spawn: 0, changing: 2, unchanged: 6 } as const;
+
+/** Billed figures only: calls, alarms, rows written, alarms set, of actor and directory. */
+function figuresOf(lines: readonly string[]): object {
+  const numbers = (line = "") => line.split(/ +/).slice(-5, -1).map(Number);
+  return Object.fromEntries(
+    Object.entries(STEP_LINES).map(([step, at]) => [
+      step,
+      [numbers(lines[at]), numbers(lines[at + 1])],
+    ]),
+  );
+}
+
+function figuresCounted(steps: Record<StepName, Step>): object {
+  const numbers = ({ requests, alarms, rowsWritten, alarmsSet }: Figures) => [
+    requests,
+    alarms,
+    rowsWritten,
+    alarmsSet,
+  ];
+  return Object.fromEntries(
+    Object.entries(steps).map(([step, { actor, directory }]) => [
+      step,
+      [numbers(actor), numbers(directory)],
+    ]),
+  );
+}
 
 const LOAD = { clients: 2, limitMs: Number.POSITIVE_INFINITY };
 
@@ -47,6 +79,17 @@ describe("the benchmark", () => {
     expect(stdout).toMatch(/^1 round; /m);
     expect(stdout).toMatch(/^With the directory, of the rate without\n.*\n +2 +[\d.]+ /m);
     expect(stdout).toContain("closed the connection: Perdure 0; no directory 0; bare object 0");
+  });
+
+  it("counts what docs/cost.md computes from", () => {
+    const stdout = quickly("--only", "counts");
+    const [close = [], apart = []] = [...stdout.matchAll(/^Steps .*\n((?: {2}.*\n)+)/gm)].map(
+      ([, rows = ""]) => rows.trimEnd().split("\n").slice(1),
+    );
+    expect(figuresOf(close)).toEqual(figuresCounted(COUNTED.close));
+    expect(figuresOf(apart)).toEqual(figuresCounted(COUNTED.apart));
+    const bytes = /(\d+) after 20$/m.exec(stdout)?.[1];
+    expect(Number(bytes)).toBe(COUNTED.bytes.actor);
   });
 
   it("refuses options that it does not know", () => {
