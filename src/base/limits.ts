@@ -43,6 +43,15 @@ export const LIMITS = {
   refsPerActor: 50,
   refNameChars: 100,
   refValueChars: 255,
+  /** references in one filter; each asks a shard of its own. */
+  refsPerFilter: 5,
+  /** actors in one bulk spawn, and spawns of it that run at once: one request stays one request's worth of work. */
+  actorsPerBulkSpawn: 500,
+  bulkSpawnsAtOnce: 32,
+  /** groups of one count, and series of one metric; the rest is summed up. */
+  groupsPerAnswer: 1_000,
+  /** ids shown where a reference is ambiguous. */
+  ambiguousShown: 5,
   /** characters; `by`, a reason, a label. */
   textChars: 500,
   /** items of a page: the default and the most. */

@@ -1,32 +1,44 @@
 import * as z from "zod";
 import type { ActorRpc, Address, Keyed, Reply } from "../actor/rpc.ts";
-import { PerdureError } from "../base/errors.ts";
+import { PerdureError, refuse } from "../base/errors.ts";
 import { ID_PATTERN, actorObjectName, isActorId } from "../base/ids.ts";
+import { locateRef, parseRef } from "./actor-ref.ts";
 import { respond } from "./answer.ts";
 import { etag } from "./preconditions.ts";
 import { callObject } from "../base/call-object.ts";
 import type { Call } from "./route.ts";
 
-/** A reference's value may be longer than an id. */
+/** A reference's name and value may be longer than an id. */
 const PATH_ID_CHARS = 500;
 
 export const actorPath = z.object({
   id: z
     .string()
     .max(PATH_ID_CHARS)
-    .meta({ description: "The actor's id.", pattern: ID_PATTERN.source }),
+    .meta({
+      description:
+        "The actor's id, or ref:<name>:<value> for the one actor that has this reference.",
+      anyOf: [{ pattern: ID_PATTERN.source }, { pattern: "^ref:[^:]+:" }],
+    }),
 });
 
-type ActorCall = Pick<Call<{ id: string }, unknown, unknown>, "env" | "principal" | "params">;
+type ActorCall = Pick<
+  Call<{ id: string }, unknown, unknown>,
+  "context" | "env" | "principal" | "params"
+>;
+
+/** One look at the index for all that a request does with its actor. */
+const located = new WeakMap<object, Promise<Address>>();
 
 /** Where the actor of a path lives. No object is woken for an id that no actor can have. */
-export function addressOf({ principal, params: { id } }: ActorCall): Address {
-  if (id.startsWith("ref:")) {
-    throw new PerdureError(
-      "not_yet",
-      "Finding an actor by one of its references is not built yet; use its id.",
-    );
+export async function addressOf(call: ActorCall): Promise<Address> {
+  const { principal, params } = call;
+  if (params.id.startsWith("ref:")) {
+    const known = located.get(params) ?? locate(call);
+    located.set(params, known);
+    return known;
   }
+  const { id } = params;
   if (!ID_PATTERN.test(id)) {
     const message = "must be 1 to 200 of the characters A-Z a-z 0-9 . _ : -";
     throw new PerdureError("invalid_request", `The actor's id ${message}.`, {
@@ -38,28 +50,66 @@ export function addressOf({ principal, params: { id } }: ActorCall): Address {
   return { tenant: principal.tenant, id };
 }
 
+async function locate({ context, env, principal }: ActorCall): Promise<Address> {
+  const ref = parseRef(segment(context.req.url));
+  if (ref === null) throw new Error("The path of an actor does not begin with its id");
+  return await locateRef(env, principal.tenant, ref);
+}
+
+/** The id in a URL below /v1/actors/, unescaped once: a value may itself have a slash or a percent sign. */
+function segment(url: string): string {
+  const [, , , escaped = ""] = new URL(url).pathname.split("/");
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    throw new PerdureError("invalid_request", "The path has an escape that is not UTF-8.");
+  }
+}
+
 /** Calls the actor of a path. `repeatable`: a read, or a call that its key makes act once. */
-export function callActor(
+export async function callActor(
   call: ActorCall,
   repeatable: boolean,
   method: (actor: ActorRpc, address: Address) => Promise<Reply>,
 ): Promise<Reply> {
-  const address = addressOf(call);
+  const address = await addressOf(call);
   const name = actorObjectName(address.tenant, address.id);
-  return callObject(call.env.ACTORS, name, repeatable, (actor) => method(actor, address));
+  const reply = await callObject(call.env.ACTORS, name, repeatable, (actor) =>
+    method(actor, address),
+  );
+  // Deleted since the index was asked: who calls by a reference never named that actor.
+  const gone = !reply.ok && reply.failure.code === "actor_not_found";
+  return gone && address.expect?.ref !== undefined
+    ? refuse("ref_not_found", "The actor that had this reference was deleted just now.")
+    : reply;
 }
 
-/** What a keyed call gives an actor beside its command. */
+/** What a keyed call gives an actor beside its command. A reference in the path stands for the id: the same request. */
 export async function keyedOf(
   call: Call<unknown, unknown, { by?: string | undefined }>,
 ): Promise<Keyed> {
   return {
     key: call.key ?? "",
-    request: await call.requestHash(),
+    request: await call.requestHash(await pathById(call)),
     ifMatch: call.ifMatch,
     by: call.body.by ?? null,
     principal: call.principal.keyId,
   };
+}
+
+/** The path with the actor's id where it has a reference; undefined where it has none. */
+export async function pathById(call: Call<unknown, unknown, unknown>): Promise<string | undefined> {
+  if (!isByRef(call)) return undefined;
+  const { id } = await addressOf(call);
+  const [, , , , ...below] = new URL(call.context.req.url).pathname.split("/");
+  return ["/v1/actors", id, ...below].join("/");
+}
+
+function isByRef(
+  call: Call<unknown, unknown, unknown>,
+): call is Call<{ id: string }, unknown, unknown> {
+  const { params } = call as { params: { id?: unknown } | null };
+  return typeof params?.id === "string" && params.id.startsWith("ref:");
 }
 
 /** The answer of a route whose body is the actor: with its ETag. */

@@ -1,42 +1,14 @@
 import * as z from "zod";
-import type { SpawnCommand } from "../actor/rpc.ts";
-import { sha256Hex } from "../base/sha256.ts";
 import { actorPath, callActor, keyedOf, respondActor } from "./actor-call.ts";
 import { respond } from "./answer.ts";
 import { route } from "./route.ts";
 import { ref } from "./schemas/json-schema.ts";
-import {
-  actorId,
-  by,
-  id,
-  integerText,
-  jsonObject,
-  jsonValue,
-  refs,
-  refValue,
-} from "./schemas/inputs.ts";
+import { integerText, refValue, refs } from "./schemas/inputs.ts";
+import { spawnActor, spawnBody, spawnCommand } from "./spawn-command.ts";
 
 const tag = "Actors";
 
-const spawnBody = z.strictObject({
-  definitionId: id.meta({
-    description:
-      "A definition, or a family: then its newest root, the last one deployed without a parent.",
-  }),
-  id: actorId.optional(),
-  input: jsonValue.optional(),
-  context: jsonObject.optional(),
-  refs: refs(refValue).optional(),
-  snapshot: jsonObject.optional(),
-  by: by.optional(),
-});
-
 const actor = { description: "The actor.", schema: ref("Actor"), headers: ["ETag" as const] };
-
-/** The id of an actor whose spawn names none: a repeat with the same key finds the same actor. */
-async function derivedId(tenant: string, key: string): Promise<string> {
-  return `a_${(await sha256Hex(`${tenant}\n${key}`)).slice(0, 32)}`;
-}
 
 export const actorRoutes = [
   route({
@@ -64,23 +36,9 @@ export const actorRoutes = [
       "snapshot_invalid",
     ],
     async handle(call) {
-      const { principal, body } = call;
-      const keyed = await keyedOf(call);
-      const spawned = body.id ?? (await derivedId(principal.tenant, keyed.key));
-      const command: SpawnCommand = {
-        tenant: principal.tenant,
-        id: spawned,
-        keyed,
-        definitionId: body.definitionId,
-        ...(body.input === undefined ? {} : { input: body.input }),
-        ...(body.context === undefined ? {} : { context: body.context }),
-        ...(body.refs === undefined ? {} : { refs: body.refs }),
-        ...(body.snapshot === undefined ? {} : { snapshot: body.snapshot }),
-      };
-      const reply = await callActor({ ...call, params: { id: spawned } }, true, (object) =>
-        object.spawn(command),
-      );
-      return respondActor(call, reply, { Location: `/v1/actors/${spawned}` });
+      const command = await spawnCommand(call.principal.tenant, await keyedOf(call), call.body);
+      const reply = await spawnActor(call.env, command);
+      return respondActor(call, reply, { Location: `/v1/actors/${command.id}` });
     },
   }),
 
@@ -98,7 +56,7 @@ export const actorRoutes = [
         .meta({ description: "A record's seq: the actor as it was after it." }),
     }),
     answers: { 200: actor },
-    refusals: ["actor_not_found", "record_not_found", "not_yet"],
+    refusals: ["actor_not_found", "record_not_found"],
     async handle(call) {
       const at = call.query.at ?? null;
       const reply = await callActor(call, true, (object, address) =>
@@ -120,7 +78,7 @@ export const actorRoutes = [
     body: z.strictObject({ refs: refs(refValue.nullable()) }),
     ifMatch: true,
     answers: { 200: actor },
-    refusals: ["actor_not_found", "limit_exceeded", "not_yet", "seq_mismatch"],
+    refusals: ["actor_not_found", "limit_exceeded", "seq_mismatch"],
     async handle(call) {
       const { body, ifMatch, principal } = call;
       const reply = await callActor(call, false, (object, address) =>
@@ -140,7 +98,7 @@ export const actorRoutes = [
     params: actorPath,
     ifMatch: true,
     answers: { 204: { description: "Erased." } },
-    refusals: ["actor_not_found", "not_yet", "seq_mismatch"],
+    refusals: ["actor_not_found", "seq_mismatch"],
     async handle(call) {
       const { ifMatch } = call;
       const reply = await callActor(call, false, (object, address) =>

@@ -1,15 +1,19 @@
 import { Hono } from "hono";
+import { listRoutes } from "./actor-lists.ts";
 import { actorRoutes } from "./actors.ts";
 import type { AppEnv } from "./app-env.ts";
 import { bulkRoutes } from "./bulk.ts";
+import { bulkSpawnRoutes } from "./bulk-spawn.ts";
 import { controlRoutes } from "./controls.ts";
 import { cors } from "./cors.ts";
 import { cronRoutes } from "./cron.ts";
+import { statsRoutes } from "./definition-stats.ts";
 import { definitionRoutes } from "./definitions.ts";
 import { eventRoutes } from "./events.ts";
 import { inspectionRoutes } from "./inspection.ts";
 import { keyRoutes } from "./keys.ts";
 import { logRoutes } from "./log-pages.ts";
+import { metricsRoutes } from "./metrics.ts";
 import { missing } from "./missing.ts";
 import { laterRoutes } from "./not-yet.ts";
 import { problemOfError } from "./problem.ts";
@@ -24,7 +28,10 @@ import { webhookRoutes } from "./webhooks.ts";
 
 const declared: readonly Route[] = [
   ...definitionRoutes,
+  ...statsRoutes,
   ...trialRoutes,
+  ...listRoutes,
+  ...bulkSpawnRoutes,
   ...actorRoutes,
   ...inspectionRoutes,
   ...eventRoutes,
@@ -36,6 +43,7 @@ const declared: readonly Route[] = [
   ...bulkRoutes,
   ...webhookRoutes,
   ...keyRoutes,
+  ...metricsRoutes,
 ];
 
 /** Every route of the OpenAPI document. */
@@ -44,7 +52,7 @@ export const routes: readonly Route[] = [...declared, ...serviceRoutes(declared)
 /** The HTTP side of the Worker. */
 export function createApp(extra: readonly Route[] = []): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  // Fixed paths such as /v1/actors/count come before the patterns that would take them for an id.
+  // Fixed paths such as /v1/actors/count stand before the patterns that would take them for an id.
   const all = [...extra, ...laterRoutes, ...routes];
   app.use(requestId());
   app.use(cors());

@@ -45,7 +45,6 @@ function control(action: ControlCommand["action"], summary: string) {
     refusals: [
       "actor_not_active",
       "actor_not_found",
-      "not_yet",
       "seq_mismatch",
       ...(action === "retry" ? (["expression_failed", "nothing_to_retry"] as const) : []),
     ],
@@ -78,7 +77,7 @@ export const controlRoutes = [
     params: actorPath,
     body: z.strictObject({ ms: z.int().min(0).max(LIMITS.delayMs) }),
     answers: { 200: { description: "The actor.", schema: ref("Actor"), headers: ["ETag"] } },
-    refusals: ["actor_not_active", "actor_not_found", "limit_exceeded", "not_found", "not_yet"],
+    refusals: ["actor_not_active", "actor_not_found", "limit_exceeded", "not_found"],
     async handle(call) {
       const { body, principal } = call;
       const reply = await callActor(call, false, (actor, address) =>

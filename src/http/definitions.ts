@@ -9,7 +9,7 @@ import { page, ref } from "./schemas/json-schema.ts";
 
 const tag = "Definitions";
 
-const byId = z.object({ id });
+export const byId = z.object({ id });
 
 /** Members of a deploy that make a migration rule. */
 const RULE_MEMBERS = [

@@ -4,7 +4,7 @@ import { PerdureError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { actorPath, addressOf, callActor, keyedOf } from "./actor-call.ts";
+import { actorPath, addressOf, callActor, keyedOf, pathById } from "./actor-call.ts";
 import { respond } from "./answer.ts";
 import { checkEvent } from "./event-input.ts";
 import { findIdempotencyKey, missingKey, requestHash } from "./idempotency.ts";
@@ -42,7 +42,6 @@ const SENDING: ErrorCode[] = [
   "event_type_reserved",
   "expression_failed",
   "limit_exceeded",
-  "not_yet",
   "seq_mismatch",
 ];
 
@@ -133,8 +132,8 @@ async function batchOf(call: BatchCall): Promise<BatchCommand["events"]> {
       { extra: { limit: "eventsPerBatch", most: LIMITS.eventsPerBatch } },
     );
   }
-  const { id } = addressOf(call);
-  const batchHash = call.key === null ? "" : await call.requestHash();
+  const { id } = await addressOf(call);
+  const batchHash = call.key === null ? "" : await call.requestHash(await pathById(call));
   const principal = call.principal.keyId;
   const first = events.findIndex(({ idempotencyKey: own }) => own === undefined);
   return Promise.all(

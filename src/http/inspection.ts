@@ -53,7 +53,7 @@ export const inspectionRoutes = [
         }),
       },
     },
-    refusals: ["actor_not_found", "not_yet", "rate_limited"],
+    refusals: ["actor_not_found", "rate_limited"],
     async handle(call) {
       const { state, tag: wanted, done, seq, timeoutMs } = call.query;
       const end = Date.now() + (timeoutMs ?? LIMITS.waitMs);
@@ -95,7 +95,7 @@ export const inspectionRoutes = [
         }),
       },
     },
-    refusals: ["actor_not_found", "definition_not_found", "not_yet"],
+    refusals: ["actor_not_found", "definition_not_found"],
     async handle(call) {
       const definitionId = call.body.definitionId ?? null;
       const reply = await callActor(call, true, (object, address) =>
@@ -123,7 +123,9 @@ export const inspectionRoutes = [
         }),
       },
     },
-    refusals: ["actor_not_found", "not_yet"],
-    handle: (call) => exportActor(call.context, call.env, addressOf(call)),
+    refusals: ["actor_not_found"],
+    async handle(call) {
+      return exportActor(call.context, call.env, await addressOf(call));
+    },
   }),
 ];

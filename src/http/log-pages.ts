@@ -32,7 +32,7 @@ export const logRoutes = [
         schema: object({ items: list(ref("LogItem")), nextCursor: orNull(text) }),
       },
     },
-    refusals: ["actor_not_found", "cursor_invalid", "not_yet"],
+    refusals: ["actor_not_found", "cursor_invalid"],
     async handle(call) {
       const query = { ...pageOf("events", call.query), kind: call.query.kind ?? null };
       const reply = await callActor(call, true, (actor, address) =>
@@ -57,7 +57,7 @@ export const logRoutes = [
         schema: object({ items: list(ref("Stay")), nextCursor: orNull(text) }),
       },
     },
-    refusals: ["actor_not_found", "cursor_invalid", "not_yet"],
+    refusals: ["actor_not_found", "cursor_invalid"],
     async handle(call) {
       const query = pageOf("timeline", call.query);
       const reply = await callActor(call, true, (actor, address) =>

@@ -1,11 +1,14 @@
 import { logError } from "../base/log.ts";
 import type { AppContext } from "./app-env.ts";
 
-/** A request that went wrong on our side. Neither headers, query nor body are told: they can hold keys and other people's data. */
+/**
+ * A request that went wrong on our side. Neither headers, query nor body are told, nor the value of a reference in
+ * the path: they can hold keys and other people's data.
+ */
 export function logFailure(c: AppContext, level: "warn" | "error", error: unknown): void {
   logError(level, error, {
     requestId: c.get("requestId"),
     method: c.req.method,
-    path: c.req.path,
+    path: c.req.path.replace(/\/ref:([^:/]*):[^/]*/, "/ref:$1:…"),
   });
 }

@@ -95,7 +95,7 @@ function operation(route: Route): JsonSchema {
     ...(description === "" ? {} : { description }),
     security: secured,
     parameters: parametersOf(route),
-    ...(body ? { requestBody: requestBody(route, body) } : {}),
+    ...(body ? { requestBody: requestBody(route, route.bodyShown ?? body) } : {}),
     responses: { ...answersOf(route), ...refusalsOf(route) },
   };
 }
@@ -128,12 +128,15 @@ function parametersOf(route: Route): JsonSchema[] {
     for (const [name, { description, ...member }] of Object.entries(
       properties as { [name: string]: JsonSchema },
     )) {
+      const dotted = place === "query" && name === `${route.dotted}.<name>`;
       parameters.push({
         name,
         in: place,
         required: (required as string[]).includes(name),
         ...(description === undefined ? {} : { description }),
-        schema: member,
+        // An exploded form has a parameter for each member of its object, named like it.
+        ...(dotted ? { style: "form", explode: true } : {}),
+        schema: dotted ? dottedSchema(`${route.dotted}`, member) : member,
       });
     }
   };
@@ -150,6 +153,15 @@ function parametersOf(route: Route): JsonSchema[] {
   return [...parameters, ...named.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
+function dottedSchema(word: string, record: JsonSchema): JsonSchema {
+  const { additionalProperties = {} } = record;
+  return {
+    type: "object",
+    patternProperties: { [`^${word}\\..`]: additionalProperties },
+    additionalProperties: false,
+  };
+}
+
 function headersOf(names: readonly string[]): JsonSchema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
@@ -157,12 +169,12 @@ function headersOf(names: readonly string[]): JsonSchema {
 function answersOf(route: Route): JsonSchema {
   return Object.fromEntries(
     Object.entries(route.answers).map(
-      ([status, { description, schema, mediaType, headers = [] }]) => [
+      ([status, { description, schema, mediaType = "application/json", headers = [] }]) => [
         status,
         {
           description,
           headers: headersOf(["X-Request-Id", ...headers]),
-          ...(schema ? { content: { [mediaType ?? "application/json"]: { schema } } } : {}),
+          ...(schema ? { content: { [mediaType]: { schema } } } : {}),
         },
       ],
     ),
@@ -177,6 +189,7 @@ function refusalsOf(route: Route): JsonSchema {
   if (route.body) for (const code of WITH_BODY) codes.add(code);
   if (route.keyed) for (const code of KEYED) codes.add(code);
   if (route.ifMatch) codes.add("invalid_request");
+  if (route.path.startsWith("/v1/actors/{id}")) for (const code of BY_REF) codes.add(code);
 
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...codes].sort()) {
@@ -218,6 +231,8 @@ const WITH_BODY: readonly ErrorCode[] = [
   "unknown_field",
   "unsupported_media_type",
 ];
+/** Of calls on one actor, which a reference may name. */
+const BY_REF: readonly ErrorCode[] = ["ref_ambiguous", "ref_moved", "ref_not_found"];
 const KEYED: readonly ErrorCode[] = [
   "idempotency_key_invalid",
   "idempotency_key_missing",

@@ -1,5 +1,6 @@
 import { ERRORS, PerdureError } from "../base/errors.ts";
 import type { ErrorCode, Failure } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { AppContext } from "./app-env.ts";
 import { logFailure } from "./log.ts";
 
@@ -10,11 +11,10 @@ const RETRY_AFTER_S = 1;
 
 type Status = (typeof ERRORS)[ErrorCode]["status"];
 
-/** A refusal on the wire (RFC 9457). */
-export function problem(c: AppContext, failure: Failure): Response {
-  const { code, detail, errors, extra } = failure;
+/** A refusal as a document (RFC 9457). */
+export function problemDocument({ code, detail, errors, extra }: Failure): JsonObject {
   const { status, title, retryable } = ERRORS[code];
-  const document = {
+  return {
     ...extra,
     type: `urn:perdure:problem:${code}`,
     title,
@@ -22,23 +22,33 @@ export function problem(c: AppContext, failure: Failure): Response {
     detail,
     code,
     retryable,
-    ...(errors ? { errors } : {}),
+    ...(errors ? { errors: errors.map((one) => ({ ...one })) } : {}),
   };
+}
+
+/** A refusal on the wire. */
+export function problem(c: AppContext, failure: Failure): Response {
+  const { status, retryable } = ERRORS[failure.code];
   const headers: Record<string, string> = { "Content-Type": PROBLEM_MEDIA_TYPE };
   if (status === 401) headers["WWW-Authenticate"] = 'Bearer realm="perdure"';
   if (retryable && status !== 500) headers["Retry-After"] = String(RETRY_AFTER_S);
-  return c.body(JSON.stringify(document), status satisfies Status, headers);
+  return c.body(JSON.stringify(problemDocument(failure)), status satisfies Status, headers);
 }
 
 /** What becomes of everything thrown on the way to an answer. */
 export function problemOfError(error: unknown, c: AppContext): Response {
+  return problem(c, failureOf(error, c));
+}
+
+/** What is said about something thrown; its inside goes into the log. */
+export function failureOf(error: unknown, c: AppContext): Failure {
   if (error instanceof PerdureError) {
     if (error.cause !== undefined) logFailure(c, "warn", error.cause);
-    return problem(c, error.failure);
+    return error.failure;
   }
   logFailure(c, "error", error);
-  return problem(c, {
+  return {
     code: "internal_error",
     detail: `Something failed on our side; nothing of it is your request's fault. Name the request id ${c.get("requestId")} when you ask about it.`,
-  });
+  };
 }

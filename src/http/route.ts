@@ -46,7 +46,11 @@ export interface Declaration<Params, Query, Body> {
   exists?: { here: (env: Env) => boolean; elsewhere: string };
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
+  /** A word whose parameters `<word>.<name>` are gathered by name in the query's member `<word>.<name>`. */
+  dotted?: string;
   body?: z.ZodType<Body>;
+  /** The body as the document shows it, where its parts are checked one by one later. */
+  bodyShown?: z.ZodType;
   bodyOptional?: boolean;
   /** The body holds a definition, whose own check finds faults in its data. */
   bodyHoldsDefinition?: boolean;
@@ -75,8 +79,8 @@ export interface Call<Params, Query, Body> {
   key: string | null;
   ifMatch: number | null;
   prefer: Preferences;
-  /** What the key is bound to. */
-  requestHash: () => Promise<string>;
+  /** What the key is bound to; `path` where another spelling of it is the canonical one. */
+  requestHash: (path?: string) => Promise<string>;
 }
 
 export type Route = Declaration<unknown, unknown, unknown>;
@@ -121,7 +125,7 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
     });
   }
   const params = declared.params ? validate(declared.params, c.req.param(), "path") : null;
-  const query = checkQuery(declared, c.req.query());
+  const query = checkQuery(declared, queryOf(c, declared.dotted));
   const body = declared.body ? validate(declared.body, sent, "body") : null;
 
   const key = declared.keyed ? keyOf(declared, headers, body) : null;
@@ -135,7 +139,29 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
     key,
     ifMatch: declared.ifMatch ? parseIfMatch(headers.get("If-Match")) : null,
     prefer: parsePrefer(declared.prefer ? headers.get("Prefer") : null),
-    requestHash: () => requestHash(c.req.method, canonicalPath(c.req.path), sent),
+    requestHash: (path) => requestHash(c.req.method, path ?? canonicalPath(c.req.path), sent),
+  });
+}
+
+/** The query's parameters. Where one is given twice, neither would be seen to be left out. */
+function queryOf(c: AppContext, dotted: string | undefined): Record<string, unknown> {
+  if (!c.req.url.includes("?")) return {};
+  const given = c.req.queries();
+  const plain: [string, unknown][] = [];
+  const gathered: [string, unknown][] = [];
+  for (const [name, [value, ...more]] of Object.entries(given)) {
+    if (more.length > 0) throw givenTwice(name.slice(0, 100));
+    if (dotted !== undefined && name.startsWith(`${dotted}.`)) {
+      gathered.push([name.slice(dotted.length + 1), value]);
+    } else plain.push([name, value]);
+  }
+  if (gathered.length > 0) plain.push([`${dotted}.<name>`, Object.fromEntries(gathered)]);
+  return Object.fromEntries(plain);
+}
+
+function givenTwice(name: string): PerdureError {
+  return new PerdureError("invalid_request", `The query has the parameter '${name}' twice.`, {
+    errors: [{ pointer: `/${name}`, code: "repeated", message: "(query) must be given once" }],
   });
 }
 
@@ -150,7 +176,7 @@ async function callerOf(declared: Route, c: AppContext): Promise<Principal> {
 const NO_QUERY = z.strictObject({});
 
 /** A route without parameters refuses them too; open ones may be asked with anything, as probes do. */
-function checkQuery(declared: Route, given: Record<string, string>): unknown {
+function checkQuery(declared: Route, given: Record<string, unknown>): unknown {
   if (declared.query) return validate(declared.query, given, "query");
   if (declared.scope !== null) validate(NO_QUERY, given, "query");
   return null;

@@ -48,7 +48,6 @@ export const scheduleRoutes = [
       "actor_not_found",
       "event_type_reserved",
       "limit_exceeded",
-      "not_yet",
       "seq_mismatch",
     ],
     async handle(call) {
@@ -80,7 +79,7 @@ export const scheduleRoutes = [
     answers: {
       200: { description: "By due time.", schema: object({ items: list(ref("ScheduledEvent")) }) },
     },
-    refusals: ["actor_not_found", "not_yet"],
+    refusals: ["actor_not_found"],
     async handle(call) {
       return respond(
         call.context,
@@ -98,7 +97,7 @@ export const scheduleRoutes = [
     scope: "write",
     params: actorPath.extend({ timerId: z.string().max(100) }),
     answers: { 204: { description: "It will not be sent." } },
-    refusals: ["actor_not_found", "not_yet", "timer_not_found"],
+    refusals: ["actor_not_found", "timer_not_found"],
     async handle(call) {
       const { params, principal } = call;
       const reply = await callActor(call, false, (actor, address) =>

@@ -47,7 +47,7 @@ export const streamRoutes = [
       },
       204: { description: "The actor has ended and there is nothing after that seq." },
     },
-    refusals: ["actor_not_found", "not_yet", "rate_limited"],
+    refusals: ["actor_not_found", "rate_limited"],
     handle: serve,
   }),
 
@@ -63,10 +63,10 @@ export const streamRoutes = [
     answers: {
       201: { description: "The token.", schema: object({ token: text, expiresAt: instant }) },
     },
-    refusals: ["actor_not_found", "not_yet"],
+    refusals: ["actor_not_found"],
     async handle(call) {
       const { env, principal, params } = call;
-      addressOf(call);
+      await addressOf(call);
       const { token, expiresAt } = await issueStreamToken(env, principal, params.id, Date.now());
       return json(call.context, 201, { token, expiresAt: isoTime(expiresAt) });
     },

@@ -10,7 +10,15 @@ import type {
 /** The format this code writes. Older ones are upgraded on reading; newer ones are refused. */
 export const ENVELOPE_FORMAT = 1;
 
-export type ActorStatus = "active" | "paused" | "stranded" | "done" | "error" | "terminated";
+export const ACTOR_STATUSES = [
+  "active",
+  "paused",
+  "stranded",
+  "done",
+  "error",
+  "terminated",
+] as const;
+export type ActorStatus = (typeof ACTOR_STATUSES)[number];
 
 /** Why somebody should look at an actor. */
 export const ATTENTION_REASONS = [

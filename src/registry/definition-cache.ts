@@ -21,8 +21,26 @@ const machines = new Lru<CompiledMachine>({
   weight: LIMITS.machineBytesCached,
 });
 
-/** Used definitions by tenant and id. True for ever: a used definition is neither replaced nor retired. */
-const used = new Lru<Omit<ResolvedDefinition, "json">>({ count: LIMITS.definitionIdsCached });
+interface Leased {
+  definition: Omit<ResolvedDefinition, "json">;
+  /** ms; trusted until then. */
+  until: number;
+}
+
+/**
+ * Used definitions by tenant and id, trusted for a lease: afterwards one may have been retired, or replaced in
+ * development. The registry's own isolate forgets at once.
+ */
+const used = new Lru<Leased>({ count: LIMITS.definitionIdsCached });
+
+/** Grows when something is forgotten: what was asked for before is then not remembered. */
+let forgotten = 0;
+
+/** A definition was retired or replaced. */
+export function forgetDefinition(tenant: string, id: string): void {
+  forgotten += 1;
+  used.delete(`${tenant}/${id}`);
+}
 
 function compile(hash: string, json: string): CompiledMachine {
   const present = machines.get(hash);
@@ -65,16 +83,22 @@ export async function acquireMachine(
   registry: RegistryRpc,
   tenant: string,
   name: string,
+  now = Date.now(),
 ): Promise<Acquired> {
   const known = used.get(`${tenant}/${name}`);
-  const machine = known && machines.get(known.hash);
-  if (known && machine) return { ok: true, acquired: { ...known, machine } };
+  const machine = known && machines.get(known.definition.hash);
+  if (known && machine && now < known.until) {
+    return { ok: true, acquired: { ...known.definition, machine } };
+  }
 
+  const before = forgotten;
   const reply = await registry.acquire(name);
   if (!reply.ok) return reply;
   const { json, ...definition } = reply.definition;
   // A family leads to another definition after the next deploy, so only ids are remembered.
-  if (definition.id === name) used.set(`${tenant}/${name}`, definition);
+  if (definition.id === name && forgotten === before) {
+    used.set(`${tenant}/${name}`, { definition, until: now + LIMITS.leaseMs });
+  }
   return { ok: true, acquired: { ...definition, machine: compile(definition.hash, json) } };
 }
 

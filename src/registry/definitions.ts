@@ -12,6 +12,7 @@ import {
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
 import { answer, newestFirst, notFound, refuse } from "./replies.ts";
 import type { RegistryReply, ResolvedDefinition } from "./rpc.ts";
+import type { Standing } from "./standing.ts";
 
 const LIST = "definitions";
 
@@ -41,27 +42,52 @@ export function listDefinitions(
 }
 
 export function getDefinition(db: Db | null, id: string): RegistryReply {
-  const row = db && findDefinition(db, id);
-  if (!db || !row || row.state === "retired") return notFound("definition_not_found", id);
+  const row = present(db, id);
+  if (!db || !row) return notFound("definition_not_found", id);
   const definition = JSON.parse(bodyOf(db, row)) as JsonValue;
   return answer(200, { ...summary(row), warnings: JSON.parse(row.warnings), definition });
 }
 
-/** The row and its body stay, so that old logs can be read and the name is not given again. */
-export function retireDefinition(db: Db | null, id: string): RegistryReply {
-  const row = db && findDefinition(db, id);
-  if (!db || !row || row.state === "retired") return notFound("definition_not_found", id);
-  if (row.state === "used") {
+/**
+ * The row and its body stay, so that old logs can be read, ended actors shown, and the name is not given again.
+ * `count` asks the directory who stands on it; an actor that is being spawned meanwhile runs on what it was given.
+ */
+export async function retireDefinition(
+  stored: () => Db | null,
+  id: string,
+  count: () => Promise<Standing | null>,
+): Promise<RegistryReply> {
+  if (!present(stored(), id)) return notFound("definition_not_found", id);
+  const standing = await count();
+  // Another call may have retired it meanwhile.
+  const db = stored();
+  const row = present(db, id);
+  if (!db || !row) return notFound("definition_not_found", id);
+  if (standing === null && row.state === "used") {
     return refuse(
       "definition_in_use",
-      `An actor was spawned on ${id}. A definition that was ever used cannot be retired yet, even when its actors are gone.`,
+      `An actor was spawned on ${id}, and this server keeps no directory that could tell whether one still runs.`,
+    );
+  }
+  if (standing !== null && standing.unfinished > 0) {
+    const { unfinished } = standing;
+    const actors = unfinished === 1 ? "1 actor that has" : `${unfinished} actors that have`;
+    return refuse(
+      "definition_in_use",
+      `${id} has ${actors} not ended; the directory may be a second behind. GET /v1/actors?definitionId=${id} lists them.`,
+      { extra: { unfinished } },
     );
   }
   markDefinition(db, id, "retired");
   return answer(204, null);
 }
 
-/** What an actor will stand on for ever: a definition, or the newest root of a family. */
+function present(db: Db | null, id: string): DefinitionRow | null {
+  const row = db && findDefinition(db, id);
+  return row && row.state !== "retired" ? row : null;
+}
+
+/** What an actor is spawned on: a definition, or the newest root of a family. */
 export function acquire(
   db: Db | null,
   name: string,
@@ -78,8 +104,7 @@ export function knows(db: Db | null, name: string): boolean {
 
 /** A definition, or the newest root of a family. */
 function named(db: Db, name: string): DefinitionRow | null {
-  const row = findDefinition(db, name);
-  return row && row.state !== "retired" ? row : newestRoot(db, name);
+  return present(db, name) ?? newestRoot(db, name);
 }
 
 export function resolve(db: Db | null, id: string): ResolvedDefinition | null {

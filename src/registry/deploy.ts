@@ -23,6 +23,7 @@ import {
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
 import { answer, notFound, refuse, tooMany } from "./replies.ts";
 import type { DeployCommand, RegistryReply } from "./rpc.ts";
+import type { Standing } from "./standing.ts";
 
 const encoder = new TextEncoder();
 
@@ -32,13 +33,15 @@ interface Incoming extends DeployCommand {
 }
 
 /**
- * Stores a definition under an id that is free, or answers why not. `open` gives the database with
- * its tables; it is called only when something will be written.
+ * Stores a definition under an id that is free, or answers why not. `stored` gives the database if it has
+ * tables, `open` makes them; that is called only when something will be written. `count` asks the directory who
+ * stands on the definition of this id.
  */
 export async function deploy(
-  stored: Db | null,
+  stored: () => Db | null,
   open: () => Db,
   command: DeployCommand,
+  count: () => Promise<Standing | null>,
   now: number,
 ): Promise<RegistryReply> {
   const json = canonicalDefinition(command.definition);
@@ -51,18 +54,20 @@ export async function deploy(
     );
   }
   const incoming = { ...command, json, hash: await sha256Hex(json) };
+  const vacant = await vacantPosition(stored(), incoming, count);
   // Nothing is awaited from here on: what is read stays true until it is written.
-  const present = stored && findDefinition(stored, incoming.id);
-  if (stored && present) {
-    const verdict = meet(stored, present, incoming);
+  const before = stored();
+  const present = before && findDefinition(before, incoming.id);
+  if (before && present) {
+    const verdict = meet(before, present, incoming, vacant);
     if (verdict !== "replace") return verdict;
   }
   const report = checkDefinition(incoming.definition);
   if (report.errors.length > 0 || report.family === null) return invalid(report.errors);
   const family = report.family;
-  const refusal = checkLineage(stored, incoming, family, present !== null);
+  const refusal = checkLineage(before, incoming, family, present !== null);
   if (refusal) return refusal;
-  const collisions = stored ? findCollisions(stored, family, report) : [];
+  const collisions = before ? findCollisions(before, family, report) : [];
   if (collisions.length > 0) return invalid(collisions);
 
   const db = open();
@@ -81,7 +86,8 @@ export async function deploy(
       deployed_at: now,
       warnings: JSON.stringify(warnings),
     });
-    if (present) dropOrphanBody(db, present.hash);
+    // An actor that was handed the old content may be about to stand on it: what was ever used stays.
+    if (present?.state === "unused") dropOrphanBody(db, present.hash);
     for (const type of sendable(report)) ownCode(db, family, codeOf(type), type);
   });
   const row = findDefinition(db, incoming.id) as DefinitionRow;
@@ -117,8 +123,27 @@ function deployed(row: DefinitionRow, status: number, more: JsonObject): Registr
   });
 }
 
+/** Position of the definition that this one may replace: no actor stands on it, not even one that has ended. Null for none. */
+async function vacantPosition(
+  db: Db | null,
+  { id, hash, parentId, replaceable }: Incoming,
+  count: () => Promise<Standing | null>,
+): Promise<number | null> {
+  const present = db && findDefinition(db, id);
+  if (!replaceable || !present || present.state === "retired") return null;
+  if (present.hash === hash && present.parent_id === parentId) return null;
+  const standing = await count();
+  const empty = standing === null ? present.state === "unused" : standing.all === 0;
+  return empty ? present.position : null;
+}
+
 /** What a deploy says where its id is taken. */
-function meet(db: Db, present: DefinitionRow, incoming: Incoming): RegistryReply | "replace" {
+function meet(
+  db: Db,
+  present: DefinitionRow,
+  incoming: Incoming,
+  vacant: number | null,
+): RegistryReply | "replace" {
   if (present.state === "retired") {
     return refuse(
       "definition_exists",
@@ -128,7 +153,7 @@ function meet(db: Db, present: DefinitionRow, incoming: Incoming): RegistryReply
   const sameBody = present.hash === incoming.hash;
   const sameParent = present.parent_id === incoming.parentId;
   if (sameBody && sameParent) return deployed(present, 200, { idempotent: true });
-  if (incoming.replaceable && present.state === "unused") return "replace";
+  if (present.position === vacant) return "replace";
 
   const differs: { [part: string]: JsonValue } = {};
   if (!sameParent) {
@@ -140,9 +165,10 @@ function meet(db: Db, present: DefinitionRow, incoming: Incoming): RegistryReply
     differs["definition"] = { members: membersThatDiffer(before, incoming.definition), ...diff };
   }
   const what = Object.keys(differs).join(" and ");
+  const used = incoming.replaceable ? " Actors stand on it, so it is not replaced." : "";
   return refuse(
     "definition_exists",
-    `${incoming.id} is deployed with another ${what}. A definition never changes: deploy this one under a new id, with parentId "${incoming.id}" if it follows from it.`,
+    `${incoming.id} is deployed with another ${what}.${used} A definition never changes: deploy this one under a new id, with parentId "${incoming.id}" if it follows from it.`,
     { extra: { differs } },
   );
 }

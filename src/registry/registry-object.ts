@@ -4,10 +4,13 @@ import { Db } from "../storage/db.ts";
 import { knowsTenant, noteTenant } from "../storage/registry-keys.ts";
 import { openRegistry, storedRegistryVersion } from "../storage/registry-schema.ts";
 import * as definitions from "./definitions.ts";
+import { forgetDefinition } from "./definition-cache.ts";
 import { deploy } from "./deploy.ts";
 import * as keys from "./keys.ts";
 import { asData } from "./refused.ts";
 import * as settings from "./settings.ts";
+import { standingOn } from "./standing.ts";
+import type { Standing } from "./standing.ts";
 import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -35,8 +38,27 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return this.#opened || storedRegistryVersion(this.#db) > 0 ? this.#open() : null;
   }
 
-  deploy(command: DeployCommand) {
-    return asData(() => deploy(this.#stored(), this.#open, command, Date.now()));
+  /** Asks the directory of this registry's tenant. */
+  async #standingOn(definitionId: string): Promise<Standing | null> {
+    const shards = settings.shards(this.#stored(), this.#open, false, undefined);
+    const { name } = this.ctx.id;
+    if (name === undefined) throw new Error("A registry is called by its tenant's name");
+    return await standingOn(this.env, name, shards, definitionId);
+  }
+
+  async deploy(command: DeployCommand) {
+    const { id } = command;
+    const reply = await asData(() =>
+      deploy(
+        () => this.#stored(),
+        this.#open,
+        command,
+        () => this.#standingOn(id),
+        Date.now(),
+      ),
+    );
+    if (reply.ok && reply.status === 200) forgetDefinition(this.ctx.id.name ?? "", id);
+    return reply;
   }
 
   listDefinitions(query: { limit: number; cursor: string | null }) {
@@ -47,8 +69,16 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return asData(() => definitions.getDefinition(this.#stored(), id));
   }
 
-  retireDefinition(id: string) {
-    return asData(() => definitions.retireDefinition(this.#stored(), id));
+  async retireDefinition(id: string) {
+    const reply = await asData(() =>
+      definitions.retireDefinition(
+        () => this.#stored(),
+        id,
+        () => this.#standingOn(id),
+      ),
+    );
+    if (reply.ok) forgetDefinition(this.ctx.id.name ?? "", id);
+    return reply;
   }
 
   acquire(name: string) {

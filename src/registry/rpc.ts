@@ -26,7 +26,7 @@ export interface DeployCommand {
   id: string;
   definition: JsonObject;
   parentId: string | null;
-  /** Development: a definition that no actor uses may be replaced. */
+  /** Development: a definition on which no actor stands may be replaced. */
   replaceable: boolean;
 }
 
@@ -62,12 +62,12 @@ export interface RegistryRpc {
   listDefinitions(query: { limit: number; cursor: string | null }): Promise<RegistryReply>;
   /** 200 with the JSON as deployed. */
   getDefinition(id: string): Promise<RegistryReply>;
-  /** 204; retired. */
+  /** 204; retired, unless an actor that has not ended stands on it. */
   retireDefinition(id: string): Promise<RegistryReply>;
 
   /**
-   * Resolves a definition id, or a family to its newest root, and marks it as used, so that it can neither be
-   * replaced nor retired afterwards: what it answers stays true for ever.
+   * Resolves a definition id, or a family to its newest root, and marks it as used: its content is kept for ever.
+   * What it answers may be remembered for a lease.
    */
   acquire(
     name: string,

@@ -62,6 +62,36 @@ export interface Actor<Context = JsonObject> extends ActorState<Context> {
   requestedAs?: string;
 }
 
+/** Why somebody should look at an actor. */
+export type AttentionReason =
+  | "timer_overdue"
+  | "parked"
+  | "activity_failed"
+  | "undeliverable"
+  | "stranded"
+  | "error"
+  | "definition_unavailable";
+
+/** An actor as lists show it: the directory's copy, about a second behind at most. */
+export interface ActorSummary {
+  id: string;
+  uid: string;
+  definitionId: string;
+  family: string;
+  stateValue: StateValue;
+  tags: string[];
+  status: ActorStatus;
+  done: boolean;
+  /** As of the last change of something listed here. */
+  seq: number;
+  refs: { [name: string]: string };
+  /** When it wakes by itself, or null. */
+  nextDueAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  needsAttention: { reason: AttentionReason; message: string }[];
+}
+
 export type NotHandled = "no_transition" | "guard_false" | "forbidden";
 
 /** The answer to an event. */

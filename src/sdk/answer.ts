@@ -34,11 +34,18 @@ function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The body of a 2xx; throws the error of everything else. */
-export function readAnswer<Body>(told: FailedCall, received: Received): Answer<Body> {
+/** The body of a 2xx, as text or parsed; throws the error of everything else. */
+export function readAnswer<Body>(
+  told: FailedCall,
+  received: Received,
+  asText = false,
+): Answer<Body> {
   const { status, text } = received;
+  const succeeded = status >= 200 && status < 300;
+  const plain = received.header("content-type")?.startsWith("text/plain") === true;
+  if (succeeded && asText && plain) return { body: text as Body, replayed: false };
   const body = text === "" ? undefined : parseJson(text);
-  if (status >= 200 && status < 300 && (status === 204 || body !== undefined)) {
+  if (succeeded && !asText && (status === 204 || body !== undefined)) {
     const replayed = received.header("idempotent-replayed") === "true";
     return { body: body as Body, replayed };
   }

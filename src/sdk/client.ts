@@ -8,6 +8,8 @@ import { definitionsApi } from "./definitions.ts";
 import type { DefinitionsApi } from "./definitions.ts";
 import { eventsApi } from "./events.ts";
 import type { EventsApi } from "./events.ts";
+import { fleetApi } from "./fleet.ts";
+import type { FleetApi } from "./fleet.ts";
 import { keysApi } from "./keys.ts";
 import type { KeysApi } from "./keys.ts";
 import { retryPolicy } from "./retry.ts";
@@ -29,7 +31,7 @@ export interface ClientOptions {
   timeoutMs?: number | undefined;
 }
 
-export interface Client extends DefinitionsApi, ActorsApi, EventsApi, ControlApi {
+export interface Client extends DefinitionsApi, ActorsApi, FleetApi, EventsApi, ControlApi {
   bulk: BulkApi;
   keys: KeysApi;
   /** Recurring schedules. */
@@ -75,6 +77,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...definitionsApi(transport),
     ...actorsApi(transport),
+    ...fleetApi(transport),
     ...eventsApi(transport),
     ...controlApi(transport),
     bulk: bulkApi(transport),

@@ -8,6 +8,18 @@ export interface Problem {
   message: string;
 }
 
+/** What a server says of one call that it refused (RFC 9457). */
+export interface ProblemDocument {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  retryable: boolean;
+  errors?: Problem[];
+  [member: string]: unknown;
+}
+
 /** Words for what happened on the way; every other `code` is the server's. */
 export type ClientErrorCode =
   /** No answer arrived, or not all of it. */

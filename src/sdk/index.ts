@@ -1,7 +1,7 @@
 export { createClient } from "./client.ts";
 export type { Client, ClientOptions } from "./client.ts";
 export { PerdureError } from "./errors.ts";
-export type { ClientErrorCode, Problem } from "./errors.ts";
+export type { ClientErrorCode, Problem, ProblemDocument } from "./errors.ts";
 export type { RetryPolicy } from "./retry.ts";
 export type { CallOptions, Fetch } from "./transport.ts";
 export type { ActorOptions, KeyedOptions, Replayable } from "./keyed.ts";
@@ -12,6 +12,8 @@ export type {
   ActorExport,
   ActorState,
   ActorStatus,
+  ActorSummary,
+  AttentionReason,
   EventAnswer,
   LogRecord,
   NotHandled,
@@ -34,6 +36,14 @@ export type {
   BulkOutcome,
   BulkRequest,
 } from "./bulk.ts";
+export type {
+  ActorCount,
+  ActorFilter,
+  ActorToSpawn,
+  DefinitionStats,
+  FleetApi,
+  SpawnedItem,
+} from "./fleet.ts";
 export type { ControlApi, ControlOptions, ScheduleOptions, ScheduleRequest } from "./control.ts";
 export type {
   Definition,

@@ -38,6 +38,8 @@ export interface Call {
   headers?: { [name: string]: string };
   /** The idempotency key, the same in every attempt. */
   key?: string;
+  /** The answer is text, not JSON. */
+  text?: boolean;
   /** A POST that changes nothing. */
   safe?: boolean;
   options?: CallOptions | undefined;
@@ -86,7 +88,7 @@ export class Transport {
     let unclear = false;
     for (let attempts = 1; ; attempts += 1) {
       try {
-        return readAnswer<Body>(told, await attempt());
+        return readAnswer<Body>(told, await attempt(), call.text === true);
       } catch (error) {
         if (!(error instanceof PerdureError)) throw error;
         // What an earlier attempt deleted is gone: that is what was asked for.
@@ -109,7 +111,7 @@ export class Transport {
     const { apiKey, baseUrl } = this.#settings;
     const url = `${baseUrl}${call.path}${queryString(call.query)}`;
     const headers: { [name: string]: string } = {
-      accept: "application/json",
+      accept: call.text ? "text/plain, application/problem+json" : "application/json",
       authorization: `Bearer ${apiKey}`,
       ...call.headers,
     };

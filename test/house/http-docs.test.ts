@@ -23,7 +23,7 @@ function members(schema: z.ZodType | undefined, optional: string): string[] {
 }
 
 function told(takes: string): { query: string[]; body: string[] } {
-  const query = /`\?([\w&]+)`/.exec(takes)?.[1]?.split("&") ?? [];
+  const query = /`\?([\w&.<>]+)`/.exec(takes)?.[1]?.split("&") ?? [];
   const body =
     /`\{(.*)\}`/
       .exec(takes)?.[1]

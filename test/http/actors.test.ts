@@ -158,7 +158,7 @@ describe("reading an actor", () => {
       expectProblem(await call("GET", `/v1/actors/${id}`), 400, "invalid_request");
     }
     expectProblem(await call("GET", "/v1/actors/bulk"), 404, "actor_not_found");
-    expectProblem(await call("GET", "/v1/actors/ref:order:17"), 501, "not_yet");
+    expectProblem(await call("GET", "/v1/actors/ref:order:17"), 404, "ref_not_found");
     expect(await woken()).toBe(before);
   });
 

@@ -37,20 +37,15 @@ describe("what is not there", () => {
 
   it("yet is a 501 that says what to do until then", async () => {
     for (const [method, path] of [
-      ["GET", "/v1/actors"],
-      ["GET", "/v1/actors/count"],
-      ["POST", "/v1/actors/bulk"],
       ["POST", "/v1/actors/a/rescue"],
       ["POST", "/v1/actors/a/rollback"],
       ["GET", "/v1/actors/a/decisions"],
       ["POST", "/v1/definitions/preview"],
-      ["GET", "/v1/definitions/d/stats"],
       ["POST", "/v1/migrations"],
       ["PATCH", "/v1/migrations/r"],
       ["GET", "/v1/tasks"],
       ["POST", "/v1/tasks/t/complete"],
       ["POST", "/v1/queues/q/claim"],
-      ["GET", "/v1/metrics"],
     ] as const) {
       expectProblem(await call(method, path), 501, "not_yet");
       expectProblem(await call(method, path, { apiKey: null }), 401, "unauthorized");

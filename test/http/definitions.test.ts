@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { call, deployDoor, doorMachine, expectProblem, fresh, spawnOn } from "../support/api.ts";
+import { until } from "../support/until.ts";
 
 describe("a deploy over HTTP", () => {
   it("is 201, then 200 for the very same, then 409 for anything else", async () => {
@@ -162,11 +163,46 @@ describe("retiring a definition", () => {
     expectProblem(await call("POST", "/v1/actors", spawn), 404, "definition_not_found");
   });
 
-  it("is refused once an actor was spawned on it", async () => {
+  it("is refused while an actor that has not ended stands on it", async () => {
     const id = await deployDoor();
-    await spawnOn(id);
-    expectProblem(await call("DELETE", `/v1/definitions/${id}`), 409, "definition_in_use");
+    const path = await spawnOn(id);
+    const refused = await call("DELETE", `/v1/definitions/${id}`);
+    expectProblem(refused, 409, "definition_in_use");
+    expect(refused.body.unfinished).toBe(1);
     expect((await call("GET", `/v1/definitions/${id}`)).status).toBe(200);
+    await call("POST", `${path}/events`, { body: { type: "DEMOLISH" } });
+    const retired = await until(
+      () => call("DELETE", `/v1/definitions/${id}`),
+      ({ status }) => status === 204,
+    );
+    expect(retired.status).toBe(204);
+    // What ended on it can still be read, counted and played again.
+    expect((await call("GET", path)).body.status).toBe("done");
+    expect((await call("GET", `/v1/definitions/${id}/stats`)).body.total).toBe(1);
+    const spawn = { body: { definitionId: id } };
+    expectProblem(await call("POST", "/v1/actors", spawn), 404, "definition_not_found");
+  });
+});
+
+describe("replacing a definition in development", () => {
+  it("waits for its last actor to be deleted, then the next spawn has the new one", async () => {
+    const family = fresh("door");
+    const id = `${family}-v1`;
+    const put = (initial: string) =>
+      call("PUT", "/v1/definitions", {
+        body: { id, definition: doorMachine(family, { initial }) },
+      });
+    expect((await put("closed")).status).toBe(201);
+    const path = await spawnOn(id);
+    await call("POST", `${path}/events`, { body: { type: "DEMOLISH" } });
+    expectProblem(await put("open"), 409, "definition_exists");
+    expect((await call("DELETE", path)).status).toBe(204);
+    const replaced = await until(
+      () => put("open"),
+      ({ status }) => status === 200,
+    );
+    expect(replaced.body).toMatchObject({ replaced: true });
+    expect((await call("GET", await spawnOn(id))).body.stateValue).toBe("open");
   });
 });
 

@@ -154,7 +154,7 @@ describe("an event", () => {
 
   it("for an actor that does not exist, or is over, is refused", async () => {
     expectProblem(await send("/v1/actors/nobody", { type: "OPEN" }), 404, "actor_not_found");
-    expectProblem(await send("/v1/actors/ref:a:b", { type: "OPEN" }), 501, "not_yet");
+    expectProblem(await send("/v1/actors/ref:a:b", { type: "OPEN" }), 404, "ref_not_found");
     const path = await spawnDoor();
     await send(path, { type: "DEMOLISH" });
     await unchanged(path, async () => {

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
+import { LIMITS } from "../../src/base/limits.ts";
 import { acquireMachine, getMachine, resolveMachine } from "../../src/registry/definition-cache.ts";
 import { given } from "../../src/registry/refused.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
@@ -31,7 +32,49 @@ describe("the machines of an isolate", () => {
     expect(calls).toEqual(["acquire"]);
     expect(second).toEqual(first);
     expect(first.ok && first.acquired.machine.family).toBe(family);
-    expect(await registry.retireDefinition(`${family}-v1`)).toMatchObject({ ok: false });
+  });
+
+  it("are asked for again when the lease is over", async () => {
+    const family = fresh("door");
+    const id = `${family}-v1`;
+    await deploy(id, family, 0);
+    const now = Date.now();
+    await acquireMachine(registry, tenant, id, now);
+    await acquireMachine(registry, tenant, id, now + LIMITS.leaseMs - 1);
+    expect(calls).toEqual(["acquire"]);
+    await acquireMachine(registry, tenant, id, now + LIMITS.leaseMs);
+    await acquireMachine(registry, tenant, id, now + LIMITS.leaseMs + 1);
+    expect(calls).toEqual(["acquire", "acquire"]);
+  });
+
+  it("are forgotten at once when their definition is retired or replaced", async () => {
+    const family = fresh("door");
+    const id = `${family}-v1`;
+    await deploy(id, family, 0);
+    await acquireMachine(registry, tenant, id);
+    const definition = doorMachine(family, { context: { opened: 7 } }) as JsonObject;
+    await registry.deploy({ id, definition, parentId: null, replaceable: true });
+    const { acquired } = (await acquireMachine(registry, tenant, id)) as {
+      acquired: { hash: string };
+    };
+    expect(acquired.hash).toBe(given(await registry.resolve(id))?.hash);
+    await registry.retireDefinition(id);
+    expect(await acquireMachine(registry, tenant, id)).toMatchObject({ ok: false });
+  });
+
+  it("are not remembered when they were forgotten while the answer was on its way", async () => {
+    const family = fresh("door");
+    const id = `${family}-v1`;
+    await deploy(id, family, 0);
+    const acquire = async (name: string) => {
+      const reply = await registry.acquire(name);
+      await registry.retireDefinition(name);
+      return reply;
+    };
+    expect(await acquireMachine({ ...registry, acquire } as RegistryRpc, tenant, id)).toMatchObject(
+      { ok: true },
+    );
+    expect(await acquireMachine(registry, tenant, id)).toMatchObject({ ok: false });
   });
 
   it("are found by content without a call once they are there", async () => {

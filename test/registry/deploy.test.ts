@@ -3,11 +3,14 @@ import { runInDurableObject } from "cloudflare:test";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
+import { entryShard } from "../../src/directory/shards.ts";
+import type { ActorStatus } from "../../src/lifecycle/types.ts";
 import { given } from "../../src/registry/refused.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
 import { Db } from "../../src/storage/db.ts";
 import { findBody, putDefinition } from "../../src/storage/registry-definitions.ts";
 import { doorMachine, fresh } from "../support/api.ts";
+import { entry as entryOf } from "../support/directory.ts";
 import { bodyOf, registryObject } from "../support/registry.ts";
 
 const door = (family = "door", more: object = {}) => doorMachine(family, more) as JsonObject;
@@ -240,25 +243,95 @@ describe("an unused definition", () => {
 });
 
 describe("a used definition", () => {
+  const other = door("door", { context: { opened: 7 } });
+
   beforeEach(async () => {
     await deploy("door-v1", door());
     await registry.acquire("door-v1");
   });
 
-  it("is never replaced", async () => {
-    const other = door("door", { context: { opened: 7 } });
-    expect(await deploy("door-v1", other, { replaceable: true })).toMatchObject({
-      ok: false,
-      failure: { code: "definition_exists" },
+  async function stands(id: string, status: ActorStatus): Promise<void> {
+    const entry = entryOf({ id, definitionId: "door-v1", family: "door", status });
+    const count = given(await registry.shards({ fix: true })) as number;
+    const shard = env.DIRECTORY.getByName(entryShard(tenant, count, id));
+    expect(await shard.put(entry)).toMatchObject({ ok: true });
+  }
+
+  it.each(["active", "done", "error", "terminated"] as const)(
+    "is not replaced while an actor stands on it that is %s",
+    async (status) => {
+      await stands("a", status);
+      const reply = await deploy("door-v1", other, { replaceable: true });
+      expect(reply).toMatchObject({ ok: false, failure: { code: "definition_exists" } });
+      if (!reply.ok) expect(reply.failure.detail).toContain("Actors stand on it");
+    },
+  );
+
+  it("is replaced when none stands on it any more, and keeps the old content for those on their way", async () => {
+    const { hash } = given(await registry.resolve("door-v1"))!;
+    expect(await deploy("door-v1", other)).toMatchObject({ ok: false });
+    const reply = await deploy("door-v1", other, { replaceable: true });
+    expect(bodyOf(reply)).toMatchObject({ replaced: true });
+    expect(await registry.definitionByHash(hash)).not.toBeNull();
+    expect(given(await registry.resolve("door-v1"))?.hash).not.toBe(hash);
+  });
+
+  it.each(["active", "paused", "stranded"] as const)(
+    "is not retired while an actor stands on it that is %s",
+    async (status) => {
+      await stands("a", status);
+      await stands("b", "done");
+      expect(await registry.retireDefinition("door-v1")).toMatchObject({
+        ok: false,
+        failure: { code: "definition_in_use", extra: { unfinished: 1 } },
+      });
+      expect(await ids()).toEqual(["door-v1"]);
+    },
+  );
+
+  it.each(["done", "error", "terminated"] as const)(
+    "is retired when all actors on it have ended: %s",
+    async (status) => {
+      await stands("a", status);
+      const { hash } = given(await registry.resolve("door-v1"))!;
+      expect(await registry.retireDefinition("door-v1")).toMatchObject({ ok: true, status: 204 });
+      expect(await registry.definitionByHash(hash)).not.toBeNull();
+      expect(await registry.acquire("door-v1")).toMatchObject({ ok: false });
+    },
+  );
+
+  it("is neither retired nor replaced where no directory could tell who stands on it", async () => {
+    await runInDurableObject(registryObject(tenant), async (object) => {
+      const { env: bindings } = object as unknown as { env: { PERDURE_DIRECTORY?: string } };
+      bindings.PERDURE_DIRECTORY = "off";
+      try {
+        const command = { id: "door-v1", definition: other, parentId: null, replaceable: true };
+        expect(await object.deploy(command)).toMatchObject({ ok: false });
+        expect(await object.retireDefinition("door-v1")).toMatchObject({
+          ok: false,
+          failure: { code: "definition_in_use" },
+        });
+        await object.deploy({ ...command, id: "door-v2" });
+        expect(await object.retireDefinition("door-v2")).toMatchObject({ ok: true });
+      } finally {
+        delete bindings.PERDURE_DIRECTORY;
+      }
     });
   });
 
-  it("is not retired", async () => {
-    expect(await registry.retireDefinition("door-v1")).toMatchObject({
-      ok: false,
-      failure: { code: "definition_in_use" },
-    });
-    expect(await ids()).toEqual(["door-v1"]);
+  it("is retired once by two calls at once, and replaced by one after the other", async () => {
+    const retired = await Promise.all([1, 2].map(() => registry.retireDefinition("door-v1")));
+    expect(retired.map(({ ok }) => ok).toSorted()).toEqual([false, true]);
+    await deploy("door-v2", door("door", { context: { opened: 2 } }));
+    const replies = await Promise.all(
+      [3, 4].map((opened) =>
+        deploy("door-v2", door("door", { context: { opened } }), { replaceable: true }),
+      ),
+    );
+    const { definition } = bodyOf(await registry.getDefinition("door-v2"));
+    expect(replies.some(({ ok }) => ok)).toBe(true);
+    const wanted = replies.findLastIndex(({ ok }) => ok) === 0 ? 3 : 4;
+    expect(definition.context.opened).toBe(wanted);
   });
 
   it("costs one row at its first use and none later", async () => {

@@ -87,6 +87,31 @@ const calls: [string, (client: Client) => Promise<unknown>, Expected][] = [
     },
   ],
   [
+    "spawnMany",
+    (client) => client.spawnMany([{ definitionId: "loan-v1", id: "a1" }], { key: "k-2" }),
+    {
+      line: "POST /v1/actors/bulk",
+      body: { actors: [{ definitionId: "loan-v1", id: "a1" }] },
+      headers: { "idempotency-key": "k-2" },
+    },
+  ],
+  [
+    "countActors",
+    (client) =>
+      client.countActors(
+        { refs: { "a b": "1&2" }, attention: true, updatedAfter: new Date(0), tag: undefined },
+        { groupBy: "status" },
+      ),
+    {
+      line: "GET /v1/actors/count?attention=true&ref.a+b=1%262&updatedAfter=1970-01-01T00%3A00%3A00.000Z&groupBy=status",
+    },
+  ],
+  [
+    "definitionStats",
+    (client) => client.definitionStats("loan-v1"),
+    { line: "GET /v1/definitions/loan-v1/stats" },
+  ],
+  [
     "sendEvent by type",
     (client) => client.sendEvent("a1", "PAY"),
     {

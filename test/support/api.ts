@@ -56,7 +56,8 @@ export async function call(
   const response = await app.fetch(request, { ...env, ...options.env });
   const text = await response.text();
   const mediaType = response.headers.get("Content-Type");
-  const parsed = text === "" ? null : JSON.parse(text);
+  const isText = mediaType?.startsWith("text/plain") === true;
+  const parsed = isText ? text : text === "" ? null : JSON.parse(text);
   const answer = { status: response.status, mediaType, body: parsed };
   const [pathname = path] = path.split("?");
   expect(faultOfAnswer(method, pathname, answer)).toBeNull();

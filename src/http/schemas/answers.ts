@@ -1,4 +1,4 @@
-import { ATTENTION_REASONS, RECORD_KINDS } from "../../lifecycle/types.ts";
+import { ACTOR_STATUSES, ATTENTION_REASONS, RECORD_KINDS } from "../../lifecycle/types.ts";
 import { WEBHOOK_EVENTS } from "../../webhooks/rpc.ts";
 import {
   anyObject,
@@ -22,7 +22,7 @@ const fingerprint: JsonSchema = {
   description: "Of the handled events since birth.",
 };
 const sha256: JsonSchema = { type: "string", pattern: "^[0-9a-f]{64}$" };
-const status = oneOf("active", "paused", "stranded", "done", "error", "terminated");
+const status = oneOf(...ACTOR_STATUSES);
 const notHandled = oneOf("no_transition", "guard_false", "forbidden");
 
 const definition = {
@@ -142,6 +142,22 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
         "Why somebody should look at it, in words; what more there is depends on the reason.",
     }),
     "requestedAs?": { ...text, description: "After a spawn by family: the family." },
+  }),
+  ActorSummary: object({
+    id: text,
+    uid: { ...text, pattern: "^[0-9a-f]{32}$" },
+    definitionId: text,
+    family: text,
+    stateValue: ref("StateValue"),
+    tags: list(text),
+    status,
+    done: flag,
+    seq: { ...count, description: "As of the last change of something listed here." },
+    refs: { type: "object", additionalProperties: text },
+    nextDueAt: { ...orNull(instant), description: "When it wakes by itself." },
+    createdAt: instant,
+    updatedAt: instant,
+    needsAttention: list(object({ reason: oneOf(...ATTENTION_REASONS), message: text })),
   }),
   EventAnswer: object({
     actorId: text,

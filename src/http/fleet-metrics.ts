@@ -1,0 +1,93 @@
+import { LIMITS } from "../base/limits.ts";
+import type { ClassCount, ShardFigures } from "../directory/rpc.ts";
+import { ATTENTION_REASONS } from "../lifecycle/types.ts";
+import type { Metric } from "./metrics-text.ts";
+
+/** What one tenant's fleet is measured by. */
+export interface Figures {
+  classes: readonly ClassCount[];
+  shards: ShardFigures;
+  /** Deliveries still to be made, by webhook. */
+  backlogs: readonly { webhook: string; backlog: number }[];
+}
+
+// No id has a bracket, so nothing is called so.
+const OTHERS = "(others)";
+
+/** The metrics of `GET /v1/metrics`: docs/metrics.md. */
+export function fleetMetrics({ classes, shards, backlogs }: Figures): Metric[] {
+  return [
+    {
+      name: "perdure_actors",
+      help: "Actors by definition and status.",
+      type: "gauge",
+      series: actorSeries(classes),
+    },
+    {
+      name: "perdure_actors_needing_attention",
+      help: "Actors that somebody should look at, by reason; one actor may have several.",
+      type: "gauge",
+      series: attentionSeries(classes, shards.overdue),
+    },
+    single("perdure_events_total", "counter", "Events recorded by actors.", shards.events),
+    single(
+      "perdure_replayed_keys_total",
+      "counter",
+      "Repeats of idempotency keys that were answered again.",
+      shards.replays,
+    ),
+    single("perdure_timers_overdue", "gauge", "Actors with an overdue timer.", shards.overdue),
+    single(
+      "perdure_directory_lag_seconds",
+      "gauge",
+      "Longest time that a change of the last minute took to reach the directory.",
+      shards.lagMs / 1000,
+    ),
+    {
+      name: "perdure_webhook_backlog",
+      help: "Deliveries still to be made, by webhook.",
+      type: "gauge",
+      series: backlogs.map(({ webhook, backlog }) => ({ labels: { webhook }, value: backlog })),
+    },
+  ];
+}
+
+function single(name: string, type: Metric["type"], help: string, value: number): Metric {
+  return { name, help, type, series: [{ labels: {}, value }] };
+}
+
+/** The largest series; the rest in one for each status, so that many definitions are no flood. */
+function actorSeries(classes: readonly ClassCount[]): Metric["series"] {
+  const all = new Map<string, Metric["series"][number]>();
+  for (const { definitionId, family, status, count } of classes) {
+    add(all, { definition: definitionId, family, status }, count);
+  }
+  const sorted = [...all.values()].sort((a, b) => b.value - a.value);
+  const series = sorted.slice(0, LIMITS.groupsPerAnswer);
+  const rest = new Map<string, Metric["series"][number]>();
+  for (const { labels, value } of sorted.slice(LIMITS.groupsPerAnswer)) {
+    add(rest, { definition: OTHERS, family: OTHERS, status: labels["status"] ?? "" }, value);
+  }
+  return [...series, ...rest.values()];
+}
+
+function attentionSeries(classes: readonly ClassCount[], overdueActors: number): Metric["series"] {
+  const all = new Map<string, Metric["series"][number]>();
+  for (const reason of ATTENTION_REASONS) add(all, { reason }, 0);
+  for (const { attention, count } of classes) {
+    for (const reason of attention) if (reason !== "timer_overdue") add(all, { reason }, count);
+  }
+  add(all, { reason: "timer_overdue" }, overdueActors);
+  return [...all.values()];
+}
+
+function add(
+  all: Map<string, Metric["series"][number]>,
+  labels: { [name: string]: string },
+  value: number,
+): void {
+  const key = JSON.stringify(labels);
+  const known = all.get(key);
+  if (known) known.value += value;
+  else all.set(key, { labels, value });
+}

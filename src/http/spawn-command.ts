@@ -1,0 +1,51 @@
+import * as z from "zod";
+import type { Keyed, Reply, SpawnCommand } from "../actor/rpc.ts";
+import { callObject } from "../base/call-object.ts";
+import { actorObjectName } from "../base/ids.ts";
+import { sha256Hex } from "../base/sha256.ts";
+import type { Env } from "../env.ts";
+import { actorId, by, id, jsonObject, jsonValue, refValue, refs } from "./schemas/inputs.ts";
+
+export const spawnBody = z.strictObject({
+  definitionId: id.meta({
+    description:
+      "A definition, or a family: then its newest root, the last one deployed without a parent.",
+  }),
+  id: actorId.optional(),
+  input: jsonValue.optional(),
+  context: jsonObject.optional(),
+  refs: refs(refValue).optional(),
+  snapshot: jsonObject.optional(),
+  by: by.optional(),
+});
+
+type SpawnBody = z.infer<typeof spawnBody>;
+
+/** What an actor's object is told of a spawn. */
+export async function spawnCommand(
+  tenant: string,
+  keyed: Keyed,
+  body: SpawnBody,
+): Promise<SpawnCommand> {
+  return {
+    tenant,
+    id: body.id ?? (await derivedId(tenant, keyed.key)),
+    keyed,
+    definitionId: body.definitionId,
+    ...(body.input === undefined ? {} : { input: body.input }),
+    ...(body.context === undefined ? {} : { context: body.context }),
+    ...(body.refs === undefined ? {} : { refs: body.refs }),
+    ...(body.snapshot === undefined ? {} : { snapshot: body.snapshot }),
+  };
+}
+
+/** Calls the object of an actor that is to be; its key makes a repeat act once. */
+export function spawnActor(env: Env, command: SpawnCommand): Promise<Reply> {
+  const name = actorObjectName(command.tenant, command.id);
+  return callObject(env.ACTORS, name, true, (actor) => actor.spawn(command));
+}
+
+/** The id of an actor whose spawn names none: a repeat with the same key finds the same actor. */
+async function derivedId(tenant: string, key: string): Promise<string> {
+  return `a_${(await sha256Hex(`${tenant}\n${key}`)).slice(0, 32)}`;
+}
