@@ -27,8 +27,8 @@ export const COUNTED = {
     unchanged: { actor: figures(1, 0, 2, 0, 2), directory: figures(0, 0, 0, 0, 0) },
   },
   apart: {
-    spawn: { actor: figures(1, 1, 6, 2, 9), directory: figures(2, 0, 2, 0, 1) },
-    changing: { actor: figures(1, 1, 2, 2, 7), directory: figures(2, 0, 2, 0, 2) },
+    spawn: { actor: figures(1, 1, 6, 2, 11), directory: figures(2, 0, 2, 0, 1) },
+    changing: { actor: figures(1, 1, 2, 2, 9), directory: figures(2, 0, 2, 0, 2) },
     unchanged: { actor: figures(1, 0, 2, 0, 4), directory: figures(0, 0, 0, 0, 0) },
   },
   bytes: {
