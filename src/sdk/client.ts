@@ -18,6 +18,8 @@ import { schedulesApi } from "./schedules.ts";
 import type { SchedulesApi } from "./schedules.ts";
 import { checkedTimeout, Transport } from "./transport.ts";
 import type { CallOptions, Fetch } from "./transport.ts";
+import { webhooksApi } from "./webhooks.ts";
+import type { WebhooksApi } from "./webhooks.ts";
 
 export interface ClientOptions {
   /** Address of the server, such as `http://127.0.0.1:8787`; a path below it is kept. */
@@ -36,6 +38,7 @@ export interface Client extends DefinitionsApi, ActorsApi, FleetApi, EventsApi, 
   keys: KeysApi;
   /** Recurring schedules. */
   schedules: SchedulesApi;
+  webhooks: WebhooksApi;
   /** Whether the server answers, and its version. */
   health(options?: CallOptions): Promise<{ status: "ok"; version: string }>;
 }
@@ -83,6 +86,7 @@ export function createClient(options: ClientOptions): Client {
     bulk: bulkApi(transport),
     keys: keysApi(transport),
     schedules: schedulesApi(transport),
+    webhooks: webhooksApi(transport),
     async health(callOptions) {
       const call = { method: "GET", path: "/v1/health", options: callOptions } as const;
       return (await transport.send<{ status: "ok"; version: string }>(call)).body;

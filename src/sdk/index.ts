@@ -67,3 +67,12 @@ export type {
   ScheduleRun,
   SchedulesApi,
 } from "./schedules.ts";
+export type {
+  CreatedWebhook,
+  Delivery,
+  DeliveryStatus,
+  WebhookEvent,
+  WebhookMessage,
+  WebhooksApi,
+  WebhookSummary,
+} from "./webhooks.ts";

@@ -3,8 +3,10 @@ import type {
   Actor,
   ApiKey,
   CreatedKey,
+  CreatedWebhook,
   Definition,
   DefinitionSummary,
+  Delivery,
   Deployed,
   EventAnswer,
   LogRecord,
@@ -13,6 +15,7 @@ import type {
   ScheduledEvent,
   ScheduleRun,
   TimelineEntry,
+  WebhookSummary,
 } from "../../src/sdk/index.ts";
 
 /** Every member of a type and whether it may be missing: the compiler holds such a list against the type. */
@@ -166,4 +169,32 @@ export const RUN: Members<ScheduleRun> = {
   detail: "optional",
   missed: "optional",
   attempts: "always",
+};
+export const WEBHOOK: Members<WebhookSummary> = {
+  id: "always",
+  url: "always",
+  events: "always",
+  description: "always",
+  state: "always",
+  reason: "always",
+  createdAt: "always",
+  updatedAt: "always",
+  inForceAt: "always",
+};
+export const CREATED_WEBHOOK: Members<Replayable<CreatedWebhook>> = {
+  ...WEBHOOK,
+  secret: "optional",
+  secretShown: "optional",
+  replayed: "always",
+};
+export const DELIVERY: Members<Delivery> = {
+  id: "always",
+  messageId: "always",
+  type: "always",
+  status: "always",
+  attempts: "always",
+  nextAttemptAt: "always",
+  createdAt: "always",
+  deliveredAt: "always",
+  actorId: "always",
 };

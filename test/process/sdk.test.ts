@@ -10,7 +10,9 @@ import {
   ACTOR,
   ANSWER,
   CREATED_KEY,
+  CREATED_WEBHOOK,
   DEFINITION,
+  DELIVERY,
   DEPLOYED,
   expectMembers,
   KEY,
@@ -20,6 +22,7 @@ import {
   SCHEDULED,
   STAY,
   SUMMARY,
+  WEBHOOK,
 } from "./sdk-members.ts";
 
 const lamp = {
@@ -353,6 +356,37 @@ describe("recurring schedules", () => {
     await expect(client.schedules.get("often")).rejects.toMatchObject({
       code: "schedule_not_found",
     });
+  });
+});
+
+describe("webhooks", () => {
+  it("are made once, changed, tried and deleted", async () => {
+    // Nobody listens there: messages wait.
+    const request = { url: "http://127.0.0.1:9/hooks", events: ["emit" as const] };
+    const made = await client.webhooks.create(request, { key: "webhook-1" });
+    expectMembers(made, CREATED_WEBHOOK);
+    expect(made.secret).toMatch(/^whsec_/);
+    const again = await client.webhooks.create(request, { key: "webhook-1" });
+    expect(again).toMatchObject({ id: made.id, secretShown: true, replayed: true });
+    expect(again.secret).toBeUndefined();
+
+    const changed = await client.webhooks.update(made.id, { description: "the till" });
+    expectMembers(changed, WEBHOOK);
+    expect(await client.webhooks.get(made.id)).toEqual(changed);
+    expect(await all(client.webhooks.list({ limit: 1 }))).toEqual([changed]);
+
+    const ping = await client.webhooks.ping(made.id);
+    expectMembers(ping, { ...DELIVERY, replayed: "always" });
+    const redelivered = await client.webhooks.redeliver(made.id, ping.id);
+    expect(redelivered).toMatchObject({ id: ping.id, messageId: ping.messageId });
+    const listed = await all(client.webhooks.deliveries(made.id, { limit: 1 }));
+    for (const one of listed) expectMembers(one, DELIVERY);
+    expect(listed.map(({ id }) => id)).toEqual([ping.id]);
+    expect(await all(client.webhooks.deliveries(made.id, { status: "delivered" }))).toEqual([]);
+
+    await client.webhooks.delete(made.id);
+    const gone = { status: 404, code: "webhook_not_found" };
+    await expect(client.webhooks.get(made.id)).rejects.toMatchObject(gone);
   });
 });
 
