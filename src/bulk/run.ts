@@ -21,6 +21,8 @@ const RUN_MS = 60_000;
 const WAITING_MOST = 100;
 /** Groups that one alarm tries again. */
 const AGAIN_MOST = 20;
+/** Items after which others get their turn for certain. */
+const REST_AFTER = 2 * LIMITS.bulkConcurrency;
 const RETRY_FIRST_MS = 1_000;
 
 /** What the alarm does: a part of the items, or the end. It may come early, twice, or without reason. */
@@ -47,7 +49,7 @@ export async function run(operation: Operation): Promise<void> {
 /** Acts on groups in order until the time or the number of one alarm is used up; the number of the first item not begun. */
 async function actOnGroups(operation: Operation, row: OperationRow): Promise<number> {
   const { db } = operation;
-  const permits = new Permits(LIMITS.bulkConcurrency);
+  const permits = new Permits(LIMITS.bulkConcurrency, REST_AFTER);
   const until = Date.now() + RUN_MS;
   const again = waitingGroups(db, AGAIN_MOST).filter(
     ({ dueAt }) => (dueAt as number) <= Date.now(),
