@@ -68,6 +68,11 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
     await this.#streams.heard(socket, message);
   }
 
+  /** A client that closes waits for an answer; one that is gone does not. */
+  override webSocketClose(socket: WebSocket, _: number, __: string, wasClean: boolean): void {
+    if (wasClean) socket.close(1000);
+  }
+
   spawn(command: Rpc.SpawnCommand): Promise<Rpc.Reply> {
     return expected(spawn(this.#resident, this.#reporter, command));
   }

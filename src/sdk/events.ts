@@ -12,6 +12,8 @@ import { ifMatchHeader, sendKeyed } from "./keyed.ts";
 import type { ActorOptions, KeyedOptions, Replayable } from "./keyed.ts";
 import { eachItem } from "./pages.ts";
 import type { Page } from "./pages.ts";
+import { subscription } from "./subscribe.ts";
+import type { SubscribeOptions } from "./subscribe.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -63,6 +65,13 @@ export interface EventsApi {
     actorId: string,
     options?: CallOptions & { limit?: number | undefined },
   ): AsyncIterable<TimelineEntry>;
+  /** Records as they come, each once and in order, until the actor has ended; survives cut connections. */
+  subscribe(actorId: string, options?: SubscribeOptions): AsyncIterable<LogRecord>;
+  /** A token by which a browser opens the actor's stream: `…/stream?token=`. */
+  streamToken(
+    actorId: string,
+    options?: CallOptions,
+  ): Promise<{ token: string; expiresAt: string }>;
   /** Waits until the condition is met, the actor has ended, or time is up; `reason` says which. */
   waitFor<Context = JsonObject>(
     actorId: string,
@@ -132,6 +141,14 @@ export function eventsApi(transport: Transport): EventsApi {
     timeline(actorId, { limit, ...options } = {}) {
       const path = `${actorPath(actorId)}/timeline`;
       return eachItem((cursor) => list<TimelineEntry>(path, { cursor, limit }, options));
+    },
+    subscribe(actorId, options = {}) {
+      return subscription(transport, `${actorPath(actorId)}/stream`, options);
+    },
+    async streamToken(actorId, options) {
+      const path = `${actorPath(actorId)}/stream-token`;
+      const call = { method: "POST", path, safe: true, options } as const;
+      return (await transport.send<{ token: string; expiresAt: string }>(call)).body;
     },
     async waitFor<Context>(
       actorId: string,

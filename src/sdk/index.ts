@@ -3,7 +3,8 @@ export type { Client, ClientOptions } from "./client.ts";
 export { PerdureError } from "./errors.ts";
 export type { ClientErrorCode, Problem, ProblemDocument } from "./errors.ts";
 export type { RetryPolicy } from "./retry.ts";
-export type { CallOptions, Fetch } from "./transport.ts";
+export type { SubscribeOptions } from "./subscribe.ts";
+export type { ByteStream, CallOptions, Fetch } from "./transport.ts";
 export type { ActorOptions, KeyedOptions, Replayable } from "./keyed.ts";
 export type { JsonObject, JsonValue } from "./json.ts";
 export type {

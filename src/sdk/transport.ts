@@ -19,7 +19,25 @@ export type Fetch = (
   status: number;
   headers: { get(name: string): string | null };
   text(): Promise<string>;
+  /** Needed by `subscribe` only. */
+  body?: ByteStream | null;
 }>;
+
+/** What is used of a `ReadableStream` of bytes. */
+export interface ByteStream {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+    cancel(): Promise<unknown>;
+  };
+}
+
+/** An answer that is read while it comes. */
+export interface ByteReader {
+  /** The next bytes; null at the end. Rejects when none come for `silenceMs`. */
+  read(silenceMs: number): Promise<Uint8Array | null>;
+  /** Lets go of the connection. */
+  cancel(): void;
+}
 
 /** What every call takes. */
 export interface CallOptions {
@@ -106,8 +124,108 @@ export class Transport {
     }
   }
 
+  get retry(): RetryPolicy {
+    return this.#settings.retry;
+  }
+
+  /**
+   * One attempt of a GET whose answer is read while it comes; null when the server says that there is nothing (204).
+   * `signal` ends it at any time.
+   */
+  async open(call: Call, signal: AbortSignal): Promise<ByteReader | null> {
+    const told: FailedCall = { method: call.method, path: call.path, key: null };
+    const connection = new AbortController();
+    const end = () => connection.abort();
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+    const cancel = () => {
+      signal.removeEventListener("abort", end);
+      end();
+    };
+    try {
+      const { url, init, timeoutMs } = this.#request(call);
+      const sent = { ...init, signal: connection.signal, redirect: "manual" } as const;
+      const response = await this.#within(timeoutMs, connection, told, () =>
+        this.#settings.fetch(url, sent),
+      );
+      const { status, body } = response;
+      const header = (name: string) => response.headers.get(name);
+      const isStream = status === 200 && header("content-type")?.startsWith("text/event-stream");
+      if (!isStream || !body) {
+        const text = await this.#within(timeoutMs, connection, told, () => response.text());
+        readAnswer(told, { status, header, text: this.#withoutSecret(text, status) });
+        if (status === 204) {
+          cancel();
+          return null;
+        }
+        const detail = "The answer is no event stream, or fetch gives no body to read it from.";
+        throw new PerdureError(told, {
+          status,
+          code: "unexpected_answer",
+          detail,
+          retryable: false,
+        });
+      }
+      const reader = body.getReader();
+      return {
+        read: async (silenceMs) => {
+          const { done, value } = await this.#within(silenceMs, connection, told, () =>
+            reader.read(),
+          );
+          return done ? null : (value ?? new Uint8Array());
+        },
+        cancel() {
+          cancel();
+          reader.cancel().catch(() => {});
+        },
+      };
+    } catch (error) {
+      cancel();
+      throw error;
+    }
+  }
+
+  /** What `act` gives, or the error that it took longer or that there was none. */
+  async #within<Result>(
+    ms: number,
+    connection: AbortController,
+    told: FailedCall,
+    act: () => Promise<Result>,
+  ): Promise<Result> {
+    const { signal } = connection;
+    if (signal.aborted) throw aborted(told);
+    let end = () => {};
+    const ended = new Promise<never>((_, reject) => (end = () => reject(signal.reason)));
+    signal.addEventListener("abort", end, { once: true });
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      connection.abort();
+    }, ms);
+    try {
+      return await Promise.race([act(), ended]);
+    } catch (cause) {
+      if (late) throw timedOut(told, ms);
+      if (signal.aborted) throw aborted(told);
+      throw this.#noAnswer(told, cause);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  #noAnswer(told: FailedCall, cause: unknown): PerdureError {
+    const detail = `There was no answer: ${this.#withoutSecret(describeFailure(cause))}`;
+    return new PerdureError(told, { status: 0, code: "network_error", detail, retryable: true });
+  }
+
   /** Fixes what is sent (T1) and returns the function that sends it once. */
   #prepare(call: Call, told: FailedCall): () => Promise<Received> {
+    const { url, init, timeoutMs } = this.#request(call);
+    return () => this.#attempt(url, init, timeoutMs, call.options?.signal, told);
+  }
+
+  #request(call: Call) {
     const { apiKey, baseUrl } = this.#settings;
     const url = `${baseUrl}${call.path}${queryString(call.query)}`;
     const headers: { [name: string]: string } = {
@@ -119,9 +237,8 @@ export class Transport {
     if (body !== undefined) headers["content-type"] = "application/json";
     if (call.key !== undefined) headers["idempotency-key"] = call.key;
     const timeoutMs = checkedTimeout(call.options?.timeoutMs ?? this.#settings.timeoutMs);
-    const signal = call.options?.signal;
     const init = { method: call.method, headers, ...(body === undefined ? {} : { body }) };
-    return () => this.#attempt(url, init, timeoutMs, signal, told);
+    return { url, init, timeoutMs };
   }
 
   async #attempt(
@@ -146,12 +263,8 @@ export class Transport {
       return await Promise.race([this.#exchange(url, sent), ended]);
     } catch (cause) {
       if (signal?.aborted) throw aborted(told);
-      if (controller.signal.aborted) {
-        const detail = `There was no answer within ${timeoutMs} ms.`;
-        throw new PerdureError(told, { status: 0, code: "timeout", detail, retryable: true });
-      }
-      const detail = `There was no answer: ${this.#withoutSecret(describeFailure(cause))}`;
-      throw new PerdureError(told, { status: 0, code: "network_error", detail, retryable: true });
+      if (controller.signal.aborted) throw timedOut(told, timeoutMs);
+      throw this.#noAnswer(told, cause);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
@@ -187,6 +300,11 @@ function queryString(query: Call["query"]): string {
   }
   const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
+}
+
+function timedOut(told: FailedCall, ms: number): PerdureError {
+  const detail = `There was no answer within ${ms} ms.`;
+  return new PerdureError(told, { status: 0, code: "timeout", detail, retryable: true });
 }
 
 function aborted(told: FailedCall): PerdureError {

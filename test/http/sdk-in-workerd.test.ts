@@ -24,6 +24,10 @@ describe("the SDK inside workerd", () => {
     const types: (string | null)[] = [];
     for await (const { type } of client.events(id, { limit: 1 })) types.push(type);
     expect(types.slice(1)).toEqual(["OPEN"]);
+    const followed: number[] = [];
+    await client.terminate(id);
+    for await (const { seq } of client.subscribe(id, { after: 0 })) followed.push(seq);
+    expect(followed).toEqual([1, 2, 3]);
     await expect(client.getActor(fresh("nobody"))).rejects.toMatchObject({ status: 404 });
   });
 

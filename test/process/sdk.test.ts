@@ -249,6 +249,24 @@ describe("an actor", () => {
     expect((await client.waitFor("wait", { seq: 2 })).matched).toBe(true);
   });
 
+  it("is followed to its end, and a token opens its stream", async () => {
+    await client.spawn("lamp-v1", { id: "followed" });
+    const { token, expiresAt } = await client.streamToken("followed");
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
+    const events = { headers: { Accept: "text/event-stream" } };
+    const path = `${server.url}/v1/actors/followed/stream`;
+    const opened = await fetch(`${path}?token=${token}`, events);
+    expect(opened.status).toBe(200);
+    await opened.body?.cancel();
+    const following = all(client.subscribe("followed", { after: 0 }));
+    await client.sendEvent("followed", "ON");
+    await client.terminate("followed");
+    const records = await following;
+    expect(records).toEqual(await all(client.events("followed")));
+    for (const record of records) expectMembers(record, RECORD);
+    await expect(all(client.subscribe("nobody"))).rejects.toMatchObject({ status: 404 });
+  });
+
   it("is scheduled an event, and spared one", async () => {
     await client.spawn("lamp-v1", { id: "later" });
     const { timerId } = await client.schedule("later", { type: "ON", delayMs: 3_600_000 });
