@@ -15,8 +15,9 @@ import { shardCalls, value } from "../support/directory.ts";
 import { crash, indexedIn, watchDirectory } from "../support/reports.ts";
 import type { Fault } from "../support/reports.ts";
 
-const ACTORS = 2_000;
-const ACTS = 4_000;
+/** Every one is an object with a file of its own, so their number is what the test takes long for. */
+const ACTORS = 300;
+const ACTS = 900;
 const CLIENTS = 24;
 /** Of a hundred calls to the directory, how many go wrong. */
 const FAULTS = 12;
@@ -108,7 +109,7 @@ async function each<Item>(
   await Promise.all(Array.from({ length: CLIENTS }, work));
 }
 
-test("2,000 actors, changed at random while the directory fails at random: no difference in the end", async () => {
+test(`${ACTORS} actors, changed at random while the directory fails at random: no difference in the end`, async () => {
   const seed = Date.now() % 1_000_000;
   const random = randomOf(seed);
   vi.spyOn(console, "warn").mockImplementation(() => {});
@@ -204,24 +205,23 @@ test("2,000 actors, changed at random while the directory fails at random: no di
   const acted = performance.now();
 
   failing = false;
-  const before = await differences(ids);
   // What short timers still change, and what a minute's alarm makes good, comes to rest.
-  let left = before;
+  let left: Difference[] = ids.map((id) => ({ id }));
   for (let round = 0; round < 20 && left.length > 0; round += 1) {
-    await each(ids, ringSoon);
-    left = await differences(ids);
+    const differing = left.map(({ id }) => id);
+    await each(differing, ringSoon);
+    left = await differences(differing);
   }
   const told = JSON.stringify({
     seed,
     faults,
     codes: Object.fromEntries(codes),
-    differedBeforeAlarms: before.length,
     ms: [spawned - begin, acted - spawned, performance.now() - acted].map(Math.round),
   });
   // oxlint-disable-next-line no-console
   console.log(told);
   expect(left.slice(0, 3), told).toEqual([]);
-  expect(faults).toBeGreaterThan(100);
+  expect(faults).toBeGreaterThan(50);
 }, 600_000);
 
 /** The reply's error word, or `ok`. A crash under a call is `unavailable`; anything else thrown is a fault of ours. */
@@ -241,10 +241,16 @@ async function ringSoon(id: string): Promise<void> {
   if (at !== null && at <= Date.now() + LIMITS.settleMs) await ringAlarm(id);
 }
 
+interface Difference {
+  id: string;
+  actor?: object | null;
+  shown?: object | null;
+}
+
 /** Every actor of which the directory does not say what is so, or says something though there is none. */
-async function differences(ids: readonly string[]): Promise<object[]> {
+async function differences(ids: readonly string[]): Promise<Difference[]> {
   const entries = await everyEntry(new Set(ids));
-  const found: object[] = [];
+  const found: Difference[] = [];
   await each(ids, async (id) => {
     const actor = await standing(id);
     const entry = entries.get(id);
