@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ActorRpc, Address, Keyed, Reply } from "../actor/rpc.ts";
 import { PerdureError, refuse } from "../base/errors.ts";
 import { ID_PATTERN, actorObjectName, isActorId } from "../base/ids.ts";
@@ -12,14 +12,14 @@ import type { Call } from "./route.ts";
 const PATH_ID_CHARS = 500;
 
 export const actorPath = z.object({
-  id: z
-    .string()
-    .max(PATH_ID_CHARS)
-    .meta({
+  id: z.string().check(
+    z.maxLength(PATH_ID_CHARS),
+    z.meta({
       description:
         "The actor's id, or ref:<name>:<value> for the one actor that has this reference.",
       anyOf: [{ pattern: ID_PATTERN.source }, { pattern: "^ref:[^:]+:" }],
     }),
+  ),
 });
 
 type ActorCall = Pick<

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -12,33 +12,31 @@ const STATE_PATH_CHARS = LIMITS.stateDepth * (LIMITS.stateKeyChars + 1);
 
 /** Parameters that select actors, for the queries of lists and counts. */
 export const filterParameters = {
-  definitionId: id.optional(),
-  family: z.string().min(1).optional().meta({ description: "The machine's own id." }),
-  status: z.enum(ACTOR_STATUSES).optional(),
+  definitionId: z.optional(id),
+  family: z
+    .optional(z.string().check(z.minLength(1)))
+    .check(z.meta({ description: "The machine's own id." })),
+  status: z.optional(z.enum(ACTOR_STATUSES)),
   state: z
-    .string()
-    .min(1)
-    .max(STATE_PATH_CHARS)
-    .optional()
-    .meta({ description: "Path of an active state, on its own or inside parallel ones." }),
-  tag: z.string().min(1).max(LIMITS.textChars).optional(),
-  "ref.<name>": refs(refValue)
-    .optional()
-    .meta({
+    .optional(z.string().check(z.minLength(1), z.maxLength(STATE_PATH_CHARS)))
+    .check(z.meta({ description: "Path of an active state, on its own or inside parallel ones." })),
+  tag: z.optional(z.string().check(z.minLength(1), z.maxLength(LIMITS.textChars))),
+  "ref.<name>": z.optional(refs(refValue)).check(
+    z.meta({
       description: `One parameter for each reference that the actor has to have, such as ref.invoice=2024-17; at most ${LIMITS.refsPerFilter}.`,
     }),
-  attention: z
-    .enum(["true", "false", ...ATTENTION_REASONS])
-    .optional()
-    .meta({
+  ),
+  attention: z.optional(z.enum(["true", "false", ...ATTENTION_REASONS])).check(
+    z.meta({
       description: "true: somebody should look at it; false: nobody has to; or why.",
     }),
-  updatedAfter: instantText
-    .optional()
-    .meta({ description: "The last record is younger.", format: "date-time" }),
+  ),
+  updatedAfter: z
+    .optional(instantText)
+    .check(z.meta({ description: "The last record is younger.", format: "date-time" })),
 };
 
-type Parameters = z.infer<z.ZodObject<typeof filterParameters>>;
+type Parameters = z.infer<z.ZodMiniObject<typeof filterParameters>>;
 
 /** What a query selects. */
 export interface Selection {

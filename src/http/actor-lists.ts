@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { CURSOR_INVALID } from "../base/cursor.ts";
 import { PerdureError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -34,10 +34,8 @@ export const listRoutes = [
       ...filterParameters,
       limit,
       cursor: z
-        .string()
-        .max(400)
-        .optional()
-        .meta({ description: "The nextCursor of the page before, with the same filter." }),
+        .optional(z.string().check(z.maxLength(400)))
+        .check(z.meta({ description: "The nextCursor of the page before, with the same filter." })),
     }),
     dotted: "ref",
     answers: { 200: { description: "A page.", schema: summaries } },
@@ -71,7 +69,7 @@ export const listRoutes = [
     scope: "read",
     query: z.strictObject({
       ...filterParameters,
-      groupBy: z.enum(["state", "status", "definitionId"]).optional(),
+      groupBy: z.optional(z.enum(["state", "status", "definitionId"])),
     }),
     dotted: "ref",
     answers: {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { actorPath, callActor, keyedOf, respondActor } from "./actor-call.ts";
 import { respond } from "./answer.ts";
 import { route } from "./route.ts";
@@ -51,9 +51,9 @@ export const actorRoutes = [
     scope: "read",
     params: actorPath,
     query: z.strictObject({
-      at: integerText(1, Number.MAX_SAFE_INTEGER)
-        .optional()
-        .meta({ description: "A record's seq: the actor as it was after it." }),
+      at: z
+        .optional(integerText(1, Number.MAX_SAFE_INTEGER))
+        .check(z.meta({ description: "A record's seq: the actor as it was after it." })),
     }),
     answers: { 200: actor },
     refusals: ["actor_not_found", "record_not_found"],
@@ -75,7 +75,7 @@ export const actorRoutes = [
     summary: "Set or remove an actor's external references",
     scope: "write",
     params: actorPath,
-    body: z.strictObject({ refs: refs(refValue.nullable()) }),
+    body: z.strictObject({ refs: refs(z.nullable(refValue)) }),
     ifMatch: true,
     answers: { 200: actor },
     refusals: ["actor_not_found", "limit_exceeded", "seq_mismatch"],

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { isJsonObject } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -8,61 +8,71 @@ import { id, instantText } from "./schemas/inputs.ts";
 
 const STATUSES = ["active", "paused", "stranded", "done", "error", "terminated"] as const;
 
-const refValue = z.string().min(1).max(LIMITS.refValueChars);
+const refValue = z.string().check(z.minLength(1), z.maxLength(LIMITS.refValueChars));
 
 const members = z.strictObject({
-  definitionId: id.optional(),
-  family: id.optional(),
-  status: z.enum(STATUSES).optional(),
+  definitionId: z.optional(id),
+  family: z.optional(id),
+  status: z.optional(z.enum(STATUSES)),
   state: z
-    .string()
-    .min(1)
-    .max(LIMITS.positionBytes)
-    .optional()
-    .meta({ description: "A state's path; also inside parallel states." }),
-  tag: z.string().min(1).optional(),
+    .optional(z.string().check(z.minLength(1), z.maxLength(LIMITS.positionBytes)))
+    .check(z.meta({ description: "A state's path; also inside parallel states." })),
+  tag: z.optional(z.string().check(z.minLength(1))),
   attention: z
-    .union([z.boolean(), z.enum(["true", "false"]), z.enum(ATTENTION_REASONS)])
-    .optional()
-    .meta({ description: "True: any reason; false: none; or one reason." }),
-  updatedAfter: instantText.optional(),
+    .optional(z.union([z.boolean(), z.enum(["true", "false"]), z.enum(ATTENTION_REASONS)]))
+    .check(z.meta({ description: "True: any reason; false: none; or one reason." })),
+  updatedAfter: z.optional(instantText),
   refs: z
-    .record(z.string().min(1).max(LIMITS.refNameChars), refValue)
-    .optional()
-    .meta({ description: "References that the actor has; `ref.<name>` beside it is the same." }),
+    .optional(
+      z.record(z.string().check(z.minLength(1), z.maxLength(LIMITS.refNameChars)), refValue),
+    )
+    .check(
+      z.meta({ description: "References that the actor has; `ref.<name>` beside it is the same." }),
+    ),
 });
 
 /** Filters of `GET /v1/actors` as members of an object; what is given in both spellings must be the same. */
-export const bulkFilter = z
-  .preprocess((given, context) => {
-    if (!isJsonObject(given)) return given;
-    const rest: { [name: string]: unknown } = {};
-    const named = new Map<string, unknown>();
-    for (const [name, value] of Object.entries(given)) {
-      if (name.startsWith("ref.") && name.length > "ref.".length) {
-        named.set(name.slice("ref.".length), value);
-      } else rest[name] = value;
-    }
-    const refs = given["refs"];
-    if (refs !== undefined && !isJsonObject(refs)) return given;
-    for (const name of [...Object.keys(refs ?? {}), ...named.keys()]) {
-      // Zod leaves `__proto__` out of a record without a word.
-      if (name === "__proto__") {
-        context.addIssue({ code: "custom", message: "cannot have a ref __proto__" });
+export const bulkFilter = z.pipe(
+  z.pipe(
+    z.transform((given: unknown, { issues }) => {
+      if (!isJsonObject(given)) return given;
+      const rest: { [name: string]: unknown } = {};
+      const named = new Map<string, unknown>();
+      for (const [name, value] of Object.entries(given)) {
+        if (name.startsWith("ref.") && name.length > "ref.".length) {
+          named.set(name.slice("ref.".length), value);
+        } else rest[name] = value;
       }
-      const twice = refs !== undefined && Object.hasOwn(refs, name) && named.has(name);
-      if (twice && refs[name] !== named.get(name)) {
-        context.addIssue({ code: "custom", message: `has two values of the ref ${name}` });
+      const refs = given["refs"];
+      if (refs !== undefined && !isJsonObject(refs)) return given;
+      for (const name of [...Object.keys(refs ?? {}), ...named.keys()]) {
+        // Zod leaves `__proto__` out of a record without a word.
+        if (name === "__proto__") {
+          issues.push({ code: "custom", input: given, message: "cannot have a ref __proto__" });
+        }
+        const twice = refs !== undefined && Object.hasOwn(refs, name) && named.has(name);
+        if (twice && refs[name] !== named.get(name)) {
+          issues.push({
+            code: "custom",
+            input: given,
+            message: `has two values of the ref ${name}`,
+          });
+        }
       }
-    }
-    if (named.size === 0) return rest;
-    return { ...rest, refs: { ...(refs as JsonObject | undefined), ...Object.fromEntries(named) } };
-  }, members)
-  .transform(({ refs = {}, attention, ...rest }) => {
+      if (named.size === 0) return rest;
+      return {
+        ...rest,
+        refs: { ...(refs as JsonObject | undefined), ...Object.fromEntries(named) },
+      };
+    }),
+    members,
+  ),
+  z.transform(({ refs = {}, attention, ...rest }) => {
     const filter: Filter = defined(rest);
     if (attention !== undefined) filter.attention = reasonOf(attention);
     return { ...filter, refs };
-  });
+  }),
+);
 
 function reasonOf(
   attention: boolean | "true" | "false" | (typeof ATTENTION_REASONS)[number],

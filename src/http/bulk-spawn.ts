@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { ERRORS, PerdureError } from "../base/errors.ts";
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
@@ -13,7 +13,7 @@ import { integer, list, object, ref } from "./schemas/json-schema.ts";
 import { spawnActor, spawnBody, spawnCommand } from "./spawn-command.ts";
 import { validate } from "./validate.ts";
 
-const bulkBody = z.strictObject({ actors: z.array(jsonValue).min(1) });
+const bulkBody = z.strictObject({ actors: z.array(jsonValue).check(z.minLength(1)) });
 
 type BulkCall = Call<null, null, z.infer<typeof bulkBody>>;
 
@@ -31,7 +31,7 @@ export const bulkSpawnRoutes = [
     scope: "write",
     body: bulkBody,
     bodyShown: z.strictObject({
-      actors: z.array(spawnBody).min(1).max(LIMITS.actorsPerBulkSpawn),
+      actors: z.array(spawnBody).check(z.minLength(1), z.maxLength(LIMITS.actorsPerBulkSpawn)),
     }),
     keyed: "header",
     answers: {

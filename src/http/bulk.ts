@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { BulkCommand, BulkReply, BulkRpc } from "../bulk/rpc.ts";
 import { callObject } from "../base/call-object.ts";
 import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
@@ -23,12 +23,12 @@ const BULK_ID = /^b_[0-9a-f]{32}$/;
 const startBody = z.strictObject({
   filter: bulkFilter,
   action: z.enum(ACTIONS),
-  type: eventType.optional().meta({ description: "With send: the event's type." }),
-  payload: payload.optional(),
-  by: by.optional(),
+  type: z.optional(eventType).check(z.meta({ description: "With send: the event's type." })),
+  payload: z.optional(payload),
+  by: z.optional(by),
 });
 
-const byId = z.object({ id: z.string().max(LIMITS.textChars) });
+const byId = z.object({ id: z.string().check(z.maxLength(LIMITS.textChars)) });
 
 const bulk = { description: "The operation as it is.", schema: ref("Bulk") };
 
@@ -81,7 +81,7 @@ export const bulkRoutes = [
     summary: "The actors of a bulk operation, and what became of each",
     scope: "read",
     params: byId,
-    query: z.strictObject({ outcome: z.enum(OUTCOMES).optional(), limit, cursor }),
+    query: z.strictObject({ outcome: z.optional(z.enum(OUTCOMES)), limit, cursor }),
     answers: { 200: { description: "A page.", schema: page(ref("BulkItem")) } },
     refusals: ["bulk_not_found", "cursor_invalid"],
     async handle(call) {

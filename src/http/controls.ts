@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ControlCommand } from "../actor/rpc.ts";
 import { LIMITS } from "../base/limits.ts";
 import { actorPath, callActor, keyedOf, respondActor } from "./actor-call.ts";
@@ -12,17 +12,17 @@ const ONLY_DEVELOPMENT =
   "Clocks can be moved only on development servers, such as `npm start` runs; elsewhere this is a 404.";
 
 const controlBody = z.strictObject({
-  reason: shortText.optional(),
-  activityId: shortText
-    .optional()
-    .meta({ description: "With retry: the parked item; all of them when left out." }),
+  reason: z.optional(shortText),
+  activityId: z
+    .optional(shortText)
+    .check(z.meta({ description: "With retry: the parked item; all of them when left out." })),
 });
 
 function control(action: ControlCommand["action"], summary: string) {
   const body =
     action === "retry"
-      ? controlBody.pick({ activityId: true })
-      : controlBody.pick({ reason: true });
+      ? z.pick(controlBody, { activityId: true })
+      : z.pick(controlBody, { reason: true });
   return route({
     method: "post",
     path: `/v1/actors/{id}/${action}`,
@@ -31,7 +31,7 @@ function control(action: ControlCommand["action"], summary: string) {
     summary,
     scope: "write",
     params: actorPath,
-    body: body as z.ZodType<Partial<z.infer<typeof controlBody>>>,
+    body: body as z.ZodMiniType<Partial<z.infer<typeof controlBody>>>,
     bodyOptional: true,
     keyed: "header",
     ifMatch: true,
@@ -75,7 +75,7 @@ export const controlRoutes = [
     exists: { here: (env) => env.PERDURE_TEST_CLOCK === "1", elsewhere: ONLY_DEVELOPMENT },
     description: ONLY_DEVELOPMENT,
     params: actorPath,
-    body: z.strictObject({ ms: z.int().min(0).max(LIMITS.delayMs) }),
+    body: z.strictObject({ ms: z.int().check(z.minimum(0), z.maximum(LIMITS.delayMs)) }),
     answers: { 200: { description: "The actor.", schema: ref("Actor"), headers: ["ETag"] } },
     refusals: ["actor_not_active", "actor_not_found", "limit_exceeded", "not_found"],
     async handle(call) {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { callObject } from "../base/call-object.ts";
 import { isActorId } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -23,57 +23,60 @@ import {
 
 const tag = "Recurring schedules";
 
-const scheduleId = id
-  .max(LIMITS.scheduleIdChars)
-  .refine((text) => text !== "." && text !== "..", 'must not be "." or ".."');
+const scheduleId = id.check(
+  z.maxLength(LIMITS.scheduleIdChars),
+  z.refine((text) => text !== "." && text !== "..", 'must not be "." or ".."'),
+);
 
 const REF = /^ref:([^:]+):(.+)$/s;
 
 /** Where a run sends to: looked up when it is due, so it need not exist before. */
-const recipient = z
-  .string()
-  .refine((text) => {
+const recipient = z.string().check(
+  z.refine((text) => {
     const [, name, value] = REF.exec(text) ?? [];
     if (name === undefined || value === undefined) return isActorId(text);
     return name.length <= LIMITS.refNameChars && value.length <= LIMITS.refValueChars;
-  }, "must be an actor's id, or ref:<name>:<value>")
-  .meta({ description: "An actor's id, or ref:<name>:<value>." });
+  }, "must be an actor's id, or ref:<name>:<value>"),
+  z.meta({ description: "An actor's id, or ref:<name>:<value>." }),
+);
 
 const scheduleBody = z
   .strictObject({
-    id: scheduleId.optional(),
-    cron: z
-      .string()
-      .min(1)
-      .max(LIMITS.cronChars)
-      .meta({
+    id: z.optional(scheduleId),
+    cron: z.string().check(
+      z.minLength(1),
+      z.maxLength(LIMITS.cronChars),
+      z.meta({
         description:
           "minute hour day-of-month month day-of-week; with six fields, seconds come first.",
         examples: ["30 2 * * MON-FRI"],
       }),
+    ),
     timezone: z
-      .string()
-      .max(LIMITS.cronChars)
-      .optional()
-      .meta({ description: "An IANA name; UTC when left out." }),
-    spawn: z
-      .strictObject({
+      .optional(z.string().check(z.maxLength(LIMITS.cronChars)))
+      .check(z.meta({ description: "An IANA name; UTC when left out." })),
+    spawn: z.optional(
+      z.strictObject({
         definitionId: id,
-        input: jsonValue.optional(),
-        context: jsonObject.optional(),
-        refs: refs(refValue).optional(),
-      })
-      .optional(),
-    send: z
-      .strictObject({ actorId: recipient, type: eventType, payload: payload.optional() })
-      .optional(),
-    catchUp: z.enum(["skip", "one"]).optional().meta({
-      description: "What becomes of runs missed in a downtime; skip when left out.",
-    }),
+        input: z.optional(jsonValue),
+        context: z.optional(jsonObject),
+        refs: z.optional(refs(refValue)),
+      }),
+    ),
+    send: z.optional(
+      z.strictObject({ actorId: recipient, type: eventType, payload: z.optional(payload) }),
+    ),
+    catchUp: z.optional(z.enum(["skip", "one"])).check(
+      z.meta({
+        description: "What becomes of runs missed in a downtime; skip when left out.",
+      }),
+    ),
   })
-  .refine(
-    ({ spawn, send }) => (spawn === undefined) !== (send === undefined),
-    "needs either spawn or send",
+  .check(
+    z.refine(
+      ({ spawn, send }) => (spawn === undefined) !== (send === undefined),
+      "needs either spawn or send",
+    ),
   );
 
 const schedulePath = z.object({ id: scheduleId });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { respond } from "./answer.ts";
@@ -24,26 +24,27 @@ const RULE_MEMBERS = [
 ] as const;
 
 /** Part of moving actors from one definition to another. */
-function later<Member extends z.ZodType>(member: Member) {
-  return member.optional().meta({
-    description: "Moving actors comes in a later version; until then this is a 501 `not_yet`.",
-  });
+function later<Member extends z.ZodMiniType>(member: Member) {
+  return z.optional(member).check(
+    z.meta({
+      description: "Moving actors comes in a later version; until then this is a 501 `not_yet`.",
+    }),
+  );
 }
 
 const deployBody = z.strictObject({
   id,
   definition: jsonObject,
-  parentId: id
-    .nullable()
-    .optional()
-    .meta({ description: "The definition that this one follows from. No actor moves." }),
+  parentId: z
+    .optional(z.nullable(id))
+    .check(z.meta({ description: "The definition that this one follows from. No actor moves." })),
   historyPath: later(z.array(z.string())),
   match: later(z.enum(["prefix", "subsequence", "exact", "all"])),
   since: later(z.enum(["birth", "entry"])),
   stateMapping: later(jsonObject),
   contextMapping: later(jsonObject),
   onUnmappable: later(z.enum(["stay", "strand"])),
-  percent: later(z.number().min(0).max(100)),
+  percent: later(z.number().check(z.minimum(0), z.maximum(100))),
   confirmToken: later(z.string()),
 });
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { BatchCommand } from "../actor/rpc.ts";
 import { PerdureError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
@@ -17,9 +17,9 @@ const tag = "Events";
 
 const eventBody = z.strictObject({
   type: eventType,
-  payload: payload.optional(),
-  by: by.optional(),
-  idempotencyKey: idempotencyKey.optional(),
+  payload: z.optional(payload),
+  by: z.optional(by),
+  idempotencyKey: z.optional(idempotencyKey),
 });
 
 const batchBody = z.strictObject({
@@ -27,11 +27,11 @@ const batchBody = z.strictObject({
     .array(
       z.strictObject({
         type: eventType,
-        payload: payload.optional(),
-        idempotencyKey: idempotencyKey.optional(),
+        payload: z.optional(payload),
+        idempotencyKey: z.optional(idempotencyKey),
       }),
     )
-    .min(1),
+    .check(z.minLength(1)),
 });
 
 /** What both ways of sending may be refused for. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { LIMITS } from "../base/limits.ts";
 import { actorPath, addressOf, callActor } from "./actor-call.ts";
 import { respond } from "./answer.ts";
@@ -30,18 +30,22 @@ export const inspectionRoutes = [
     params: actorPath,
     query: z
       .strictObject({
-        state: z.string().min(1).optional().meta({ description: "A state's path." }),
-        tag: z.string().min(1).optional(),
-        done: z.literal("true").optional(),
-        seq: integerText(1, Number.MAX_SAFE_INTEGER).optional(),
-        timeoutMs: integerText(0, LIMITS.waitMs)
-          .optional()
-          .meta({ description: `${LIMITS.waitMs} when left out.` }),
+        state: z
+          .optional(z.string().check(z.minLength(1)))
+          .check(z.meta({ description: "A state's path." })),
+        tag: z.optional(z.string().check(z.minLength(1))),
+        done: z.optional(z.literal("true")),
+        seq: z.optional(integerText(1, Number.MAX_SAFE_INTEGER)),
+        timeoutMs: z
+          .optional(integerText(0, LIMITS.waitMs))
+          .check(z.meta({ description: `${LIMITS.waitMs} when left out.` })),
       })
-      .refine(
-        ({ state, tag: wanted, done, seq }) =>
-          [state, wanted, done, seq].filter((until) => until !== undefined).length === 1,
-        "needs exactly one of state, tag, done=true and seq",
+      .check(
+        z.refine(
+          ({ state, tag: wanted, done, seq }) =>
+            [state, wanted, done, seq].filter((until) => until !== undefined).length === 1,
+          "needs exactly one of state, tag, done=true and seq",
+        ),
       ),
     answers: {
       200: {
@@ -81,9 +85,9 @@ export const inspectionRoutes = [
     scope: "read",
     params: actorPath,
     body: z.strictObject({
-      definitionId: id
-        .optional()
-        .meta({ description: "Another definition: would this history have run on it?" }),
+      definitionId: z
+        .optional(id)
+        .check(z.meta({ description: "Another definition: would this history have run on it?" })),
     }),
     bodyOptional: true,
     answers: {

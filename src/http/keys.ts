@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import { DEFAULT_TENANT, TENANT_PATTERN } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -18,14 +18,17 @@ const createBody = z.strictObject({
   label: shortText,
   scopes: z
     .array(z.enum(SCOPES as ["read", "write", "deploy", "admin"]))
-    .min(1)
-    .meta({ uniqueItems: true }),
+    .check(z.minLength(1), z.meta({ uniqueItems: true })),
   tenant: z
-    .string()
-    .regex(TENANT_PATTERN, "must be 1 to 40 of a-z 0-9 -, not beginning or ending with -")
-    .optional()
-    .meta({ description: "Another tenant; for the bootstrap admin key only." }),
-  expiresAt: instantText.nullable().optional(),
+    .optional(
+      z
+        .string()
+        .check(
+          z.regex(TENANT_PATTERN, "must be 1 to 40 of a-z 0-9 -, not beginning or ending with -"),
+        ),
+    )
+    .check(z.meta({ description: "Another tenant; for the bootstrap admin key only." })),
+  expiresAt: z.optional(z.nullable(instantText)),
 });
 
 const byId = z.object({ id });

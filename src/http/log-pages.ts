@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Reply } from "../actor/rpc.ts";
 import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
 import { PerdureError } from "../base/errors.ts";
@@ -14,7 +14,7 @@ import { list, object, orNull, ref, text } from "./schemas/json-schema.ts";
 
 const tag = "Events";
 
-const paging = { cursor, limit, after: integerText(0, Number.MAX_SAFE_INTEGER).optional() };
+const paging = { cursor, limit, after: z.optional(integerText(0, Number.MAX_SAFE_INTEGER)) };
 
 export const logRoutes = [
   route({
@@ -25,7 +25,7 @@ export const logRoutes = [
     summary: "An actor's log, oldest first",
     scope: "read",
     params: actorPath,
-    query: z.strictObject({ ...paging, kind: z.enum(RECORD_KINDS).optional() }),
+    query: z.strictObject({ ...paging, kind: z.optional(z.enum(RECORD_KINDS)) }),
     answers: {
       200: {
         description: "A page of records.",

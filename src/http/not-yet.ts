@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import type { Scope } from "../registry/rpc.ts";
 import { route } from "./route.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { ERRORS } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -100,14 +100,14 @@ function operation(route: Route): JsonSchema {
   };
 }
 
-function requestBody(route: Route, body: z.ZodType): JsonSchema {
+function requestBody(route: Route, body: z.ZodMiniType): JsonSchema {
   return {
     required: route.bodyOptional !== true,
     content: { "application/json": { schema: schemaOf(body, "input") } },
   };
 }
 
-function schemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+function schemaOf(schema: z.ZodMiniType, io: "input" | "output"): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",
@@ -121,7 +121,7 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
 
 function parametersOf(route: Route): JsonSchema[] {
   const parameters: JsonSchema[] = [];
-  const from = (place: "path" | "query", schema: z.ZodType | undefined) => {
+  const from = (place: "path" | "query", schema: z.ZodMiniType | undefined) => {
     if (!schema) return;
     // What a query means after parsing: numbers, where the text holds one.
     const { properties = {}, required = [] } = schemaOf(schema, "output");

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
@@ -44,13 +44,13 @@ export interface Declaration<Params, Query, Body> {
   resumable?: boolean;
   /** Where this route exists, and what its 404 says elsewhere; it is everywhere when left out. */
   exists?: { here: (env: Env) => boolean; elsewhere: string };
-  params?: z.ZodType<Params>;
-  query?: z.ZodType<Query>;
+  params?: z.ZodMiniType<Params>;
+  query?: z.ZodMiniType<Query>;
   /** A word whose parameters `<word>.<name>` are gathered by name in the query's member `<word>.<name>`. */
   dotted?: string;
-  body?: z.ZodType<Body>;
+  body?: z.ZodMiniType<Body>;
   /** The body as the document shows it, where its parts are checked one by one later. */
-  bodyShown?: z.ZodType;
+  bodyShown?: z.ZodMiniType;
   bodyOptional?: boolean;
   /** The body holds a definition, whose own check finds faults in its data. */
   bodyHoldsDefinition?: boolean;

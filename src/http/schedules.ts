@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { LIMITS } from "../base/limits.ts";
 import { actorPath, callActor, keyedOf } from "./actor-call.ts";
 import { respond } from "./answer.ts";
@@ -12,16 +12,18 @@ const tag = "Schedules";
 const scheduleBody = z
   .strictObject({
     type: eventType,
-    payload: payload.optional(),
-    by: by.optional(),
-    delayMs: z.int().min(0).max(LIMITS.delayMs).optional(),
-    at: instantText
-      .optional()
-      .meta({ description: "Instead of delayMs. One that has passed is due at once." }),
+    payload: z.optional(payload),
+    by: z.optional(by),
+    delayMs: z.optional(z.int().check(z.minimum(0), z.maximum(LIMITS.delayMs))),
+    at: z
+      .optional(instantText)
+      .check(z.meta({ description: "Instead of delayMs. One that has passed is due at once." })),
   })
-  .refine(
-    ({ delayMs, at }) => (delayMs === undefined) !== (at === undefined),
-    "needs either delayMs or at",
+  .check(
+    z.refine(
+      ({ delayMs, at }) => (delayMs === undefined) !== (at === undefined),
+      "needs either delayMs or at",
+    ),
   );
 
 export const scheduleRoutes = [
@@ -95,7 +97,7 @@ export const scheduleRoutes = [
     name: "unschedule",
     summary: "Take back a scheduled event",
     scope: "write",
-    params: actorPath.extend({ timerId: z.string().max(100) }),
+    params: z.extend(actorPath, { timerId: z.string().check(z.maxLength(100)) }),
     answers: { 204: { description: "It will not be sent." } },
     refusals: ["actor_not_found", "timer_not_found"],
     async handle(call) {

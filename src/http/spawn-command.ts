@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Keyed, Reply, SpawnCommand } from "../actor/rpc.ts";
 import { callObject } from "../base/call-object.ts";
 import { actorObjectName } from "../base/ids.ts";
@@ -7,16 +7,18 @@ import type { Env } from "../env.ts";
 import { actorId, by, id, jsonObject, jsonValue, refValue, refs } from "./schemas/inputs.ts";
 
 export const spawnBody = z.strictObject({
-  definitionId: id.meta({
-    description:
-      "A definition, or a family: then its newest root, the last one deployed without a parent.",
-  }),
-  id: actorId.optional(),
-  input: jsonValue.optional(),
-  context: jsonObject.optional(),
-  refs: refs(refValue).optional(),
-  snapshot: jsonObject.optional(),
-  by: by.optional(),
+  definitionId: id.check(
+    z.meta({
+      description:
+        "A definition, or a family: then its newest root, the last one deployed without a parent.",
+    }),
+  ),
+  id: z.optional(actorId),
+  input: z.optional(jsonValue),
+  context: z.optional(jsonObject),
+  refs: z.optional(refs(refValue)),
+  snapshot: z.optional(jsonObject),
+  by: z.optional(by),
 });
 
 type SpawnBody = z.infer<typeof spawnBody>;

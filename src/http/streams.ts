@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Reply, StreamQuery } from "../actor/rpc.ts";
 import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -16,9 +16,9 @@ import { validate } from "./validate.ts";
 
 const tag = "Streams";
 
-const lastEventId = integerText(0, Number.MAX_SAFE_INTEGER)
-  .optional()
-  .meta({ description: "Records after this seq; instead of the header Last-Event-ID." });
+const lastEventId = z
+  .optional(integerText(0, Number.MAX_SAFE_INTEGER))
+  .check(z.meta({ description: "Records after this seq; instead of the header Last-Event-ID." }));
 
 export const streamRoutes = [
   route({
@@ -36,7 +36,9 @@ export const streamRoutes = [
     params: actorPath,
     query: z.strictObject({
       lastEventId,
-      token: z.string().optional().meta({ description: "A stream token, instead of a key." }),
+      token: z
+        .optional(z.string())
+        .check(z.meta({ description: "A stream token, instead of a key." })),
     }),
     answers: {
       101: { description: "A WebSocket; each text message is a LogItem." },

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -24,32 +24,34 @@ import { anything, count, flag, list, object, orNull, ref, text } from "./schema
 const tag = "Definitions";
 
 const scenario = z.strictObject({
-  name: z.string().max(LIMITS.textChars),
-  input: jsonValue.optional(),
-  context: jsonObject.optional(),
+  name: z.string().check(z.maxLength(LIMITS.textChars)),
+  input: z.optional(jsonValue),
+  context: z.optional(jsonObject),
   events: z.array(
     z.union(
       [
         eventType,
-        z.strictObject({ type: eventType, payload: payload.optional() }),
-        z.strictObject({ advanceMs: z.int().min(0).max(LIMITS.delayMs) }),
+        z.strictObject({ type: eventType, payload: z.optional(payload) }),
+        z.strictObject({ advanceMs: z.int().check(z.minimum(0), z.maximum(LIMITS.delayMs)) }),
       ],
       "must be an event type, {type, payload?} or {advanceMs}",
     ),
   ),
-  expectedStates: z.array(jsonValue).optional(),
-  expectDone: z.boolean().optional(),
+  expectedStates: z.optional(z.array(jsonValue)),
+  expectDone: z.optional(z.boolean()),
 });
 
 const scenarioBody = z
   .strictObject({
-    definition: jsonObject.optional(),
-    definitionId: id.optional(),
-    scenarios: z.array(scenario).min(1),
+    definition: z.optional(jsonObject),
+    definitionId: z.optional(id),
+    scenarios: z.array(scenario).check(z.minLength(1)),
   })
-  .refine(
-    (body) => (body.definition === undefined) !== (body.definitionId === undefined),
-    "needs either definition or definitionId",
+  .check(
+    z.refine(
+      (body) => (body.definition === undefined) !== (body.definitionId === undefined),
+      "needs either definition or definitionId",
+    ),
   );
 
 export const trialRoutes = [

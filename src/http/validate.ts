@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import type { Problem } from "../base/errors.ts";
 import { quoted } from "../machine/check/problems.ts";
@@ -16,14 +16,14 @@ type Issue = z.core.$ZodIssue;
  * A part of a request as its schema gives it; throws `unknown_field`, naming what is known, or
  * `invalid_request`.
  */
-export function validate<T>(schema: z.ZodType<T>, value: unknown, part: Part): T {
+export function validate<T>(schema: z.ZodMiniType<T>, value: unknown, part: Part): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw refusal(schema, value, result.error.issues, part);
 }
 
 function refusal(
-  schema: z.ZodType,
+  schema: z.ZodMiniType,
   value: unknown,
   issues: readonly Issue[],
   part: Part,

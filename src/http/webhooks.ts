@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { callObject } from "../base/call-object.ts";
 import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -19,14 +19,18 @@ const tag = "Webhooks";
 
 const url = z
   .string()
-  .min(1)
-  .max(LIMITS.urlChars)
-  .meta({ description: "Absolute, http or https, without user name, password or fragment." });
+  .check(
+    z.minLength(1),
+    z.maxLength(LIMITS.urlChars),
+    z.meta({ description: "Absolute, http or https, without user name, password or fragment." }),
+  );
 const events = z
   .array(z.enum(WEBHOOK_EVENTS as unknown as [WebhookEvent, ...WebhookEvent[]]))
-  .min(1)
-  .refine((list) => new Set(list).size === list.length, "must name each type once")
-  .meta({ uniqueItems: true });
+  .check(
+    z.minLength(1),
+    z.refine((list) => new Set(list).size === list.length, "must name each type once"),
+    z.meta({ uniqueItems: true }),
+  );
 const description = shortText;
 
 const byId = z.object({ id });
@@ -57,7 +61,7 @@ export const webhookRoutes = [
     name: "createWebhook",
     summary: "Have messages sent to an address; the secret that signs them is shown once",
     scope: "write",
-    body: z.strictObject({ url, events, description: description.optional() }),
+    body: z.strictObject({ url, events, description: z.optional(description) }),
     keyed: "header",
     answers: {
       201: {
@@ -136,12 +140,12 @@ export const webhookRoutes = [
     params: byId,
     body: z
       .strictObject({
-        url: url.optional(),
-        events: events.optional(),
-        description: description.nullable().optional(),
-        state: z.enum(["active", "disabled"]).optional(),
+        url: z.optional(url),
+        events: z.optional(events),
+        description: z.optional(z.nullable(description)),
+        state: z.optional(z.enum(["active", "disabled"])),
       })
-      .refine((changes) => Object.keys(changes).length > 0, "needs a member to change"),
+      .check(z.refine((changes) => Object.keys(changes).length > 0, "needs a member to change")),
     answers: { 200: { description: "The webhook.", schema: ref("Webhook") } },
     refusals: ["target_refused", "webhook_not_found"],
     async handle({ context, env, principal, params, body }) {
@@ -237,7 +241,7 @@ export const webhookRoutes = [
     query: z.strictObject({
       limit,
       cursor,
-      status: z.enum(["pending", "delivered", "failed"]).optional(),
+      status: z.optional(z.enum(["pending", "delivered", "failed"])),
     }),
     answers: { 200: { description: "A page.", schema: page(ref("Delivery")) } },
     refusals: ["cursor_invalid", "webhook_not_found"],
@@ -261,7 +265,7 @@ export const webhookRoutes = [
     name: "redeliver",
     summary: "Send a message again, now, with the id it has",
     scope: "write",
-    params: z.object({ id, deliveryId: z.string().max(100) }),
+    params: z.object({ id, deliveryId: z.string().check(z.maxLength(100)) }),
     body: z.strictObject({}),
     bodyOptional: true,
     keyed: "header",

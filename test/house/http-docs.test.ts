@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { routes } from "../../src/http/app.ts";
 import type { Route } from "../../src/http/route.ts";
 
@@ -15,10 +15,10 @@ const nameOf = ({ method, path }: Route) => `${method.toUpperCase()} ${path}`;
 const declared = new Map(routes.map((route) => [nameOf(route), route]));
 
 /** Names with `?` where they may be left out; those of later versions are not for the page. */
-function members(schema: z.ZodType | undefined, optional: string): string[] {
-  if (!(schema instanceof z.ZodObject)) return [];
-  return Object.entries(schema.shape as Record<string, z.ZodType>)
-    .filter(([, member]) => !member.meta()?.description?.includes("501"))
+function members(schema: z.ZodMiniType | undefined, optional: string): string[] {
+  if (!(schema instanceof z.ZodMiniObject)) return [];
+  return Object.entries(schema.shape as Record<string, z.ZodMiniType>)
+    .filter(([, member]) => !z.globalRegistry.get(member)?.description?.includes("501"))
     .map(([name, member]) => (member.safeParse(undefined).success ? `${name}${optional}` : name));
 }
 
@@ -41,8 +41,8 @@ describe("the routes in docs/http.md", () => {
     for (const { route, takes, needs, answer } of rows) {
       const { body, query, scope, keyed, answers } = declared.get(route) as Route;
       expect(told(takes), route).toEqual({
-        query: members(query as z.ZodType | undefined, ""),
-        body: members(body as z.ZodType | undefined, "?"),
+        query: members(query as z.ZodMiniType | undefined, ""),
+        body: members(body as z.ZodMiniType | undefined, "?"),
       });
       const needed = [scope ?? "", keyed ? "Idempotency-Key" : ""].filter((need) => need !== "");
       const listed = [...needs.matchAll(/`([^`]+)`/g)].map(([, need]) => need);

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { LIMITS } from "../../src/base/limits.ts";
 import { createApp } from "../../src/http/app.ts";
 import { route } from "../../src/http/route.ts";

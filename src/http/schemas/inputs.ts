@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { ID_PATTERN, isActorId } from "../../base/ids.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
@@ -7,73 +7,76 @@ import { LIMITS } from "../../base/limits.ts";
 // What several routes take. `meta` says in the document what a check in code does not show.
 
 /** Any JSON: the body was parsed from JSON, so there is nothing left to check. */
-export const jsonValue = z.any() as z.ZodType<JsonValue>;
+export const jsonValue = z.any() as z.ZodMiniType<JsonValue>;
 
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, "must be a JSON object")
-  .meta({ type: "object", additionalProperties: true });
+  .check(z.meta({ type: "object", additionalProperties: true }));
 
 export const id = z
   .string()
-  .regex(ID_PATTERN, "must be 1 to 200 of the characters A-Z a-z 0-9 . _ : -");
+  .check(z.regex(ID_PATTERN, "must be 1 to 200 of the characters A-Z a-z 0-9 . _ : -"));
 
-export const actorId = id.refine(
-  isActorId,
-  'must not be ".", "..", "count" or "bulk", nor begin with "ref:"',
+export const actorId = id.check(
+  z.refine(isActorId, 'must not be ".", "..", "count" or "bulk", nor begin with "ref:"'),
 );
 
-const refName = z.string().min(1).max(LIMITS.refNameChars);
-export const refValue = z.string().min(1).max(LIMITS.refValueChars);
+const refName = z.string().check(z.minLength(1), z.maxLength(LIMITS.refNameChars));
+export const refValue = z.string().check(z.minLength(1), z.maxLength(LIMITS.refValueChars));
 
 /** References by name. Zod leaves `__proto__` out of a record without a word, so it is refused before. */
-export function refs<Value extends z.ZodType<string | null>>(value: Value) {
-  return z.preprocess(
-    (given, context) => {
+export function refs<Value extends z.ZodMiniType<string | null>>(value: Value) {
+  return z.pipe(
+    z.transform((given: unknown, { issues }) => {
       if (isJsonObject(given) && Object.hasOwn(given, "__proto__")) {
-        context.addIssue({ code: "custom", message: "cannot have a name __proto__" });
+        issues.push({ code: "custom", input: given, message: "cannot have a name __proto__" });
       }
       return given;
-    },
+    }),
     z.record(refName, value),
   );
 }
 
 /** A short text, such as a label or a reason. */
-export const shortText = z.string().min(1).max(LIMITS.textChars);
+export const shortText = z.string().check(z.minLength(1), z.maxLength(LIMITS.textChars));
 
-export const by = shortText.meta({ description: "Who is behind the call, for the log." });
+export const by = shortText.check(z.meta({ description: "Who is behind the call, for the log." }));
 
-export const eventType = z.string().min(1).max(LIMITS.eventTypeChars);
+export const eventType = z.string().check(z.minLength(1), z.maxLength(LIMITS.eventTypeChars));
 
-export const payload = jsonObject
-  .nullable()
-  .meta({ description: "Members of the event beside its type." });
+export const payload = z
+  .nullable(jsonObject)
+  .check(z.meta({ description: "Members of the event beside its type." }));
 
-export const idempotencyKey = z.string().meta({
-  description: "Instead of the header Idempotency-Key; the same when both are sent.",
-});
+export const idempotencyKey = z.string().check(
+  z.meta({
+    description: "Instead of the header Idempotency-Key; the same when both are sent.",
+  }),
+);
 
 /** An integer in a query. */
 export function integerText(least: number, most: number) {
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.int().min(least).max(most));
+  return z.pipe(
+    z.pipe(z.string().check(z.regex(/^\d{1,15}$/, "must be a whole number")), z.transform(Number)),
+    z.int().check(z.minimum(least), z.maximum(most)),
+  );
 }
 
 export const cursor = z
-  .string()
-  .max(200)
-  .optional()
-  .meta({ description: "The nextCursor of the page before." });
+  .optional(z.string().check(z.maxLength(200)))
+  .check(z.meta({ description: "The nextCursor of the page before." }));
 
-export const limit = integerText(1, LIMITS.pageMost)
-  .optional()
-  .meta({ description: `Items of the page; ${LIMITS.pageDefault} when left out.` });
+export const limit = z
+  .optional(integerText(1, LIMITS.pageMost))
+  .check(z.meta({ description: `Items of the page; ${LIMITS.pageDefault} when left out.` }));
 
 /** An instant as a caller writes it; ms since 1970. */
-export const instantText = z.iso
-  .datetime({ offset: true, error: "must be an ISO 8601 instant such as 2026-01-31T12:00:00.000Z" })
-  .transform((text) => Date.parse(text))
-  .meta({ type: "string", format: "date-time" });
+export const instantText = z
+  .pipe(
+    z.iso.datetime({
+      offset: true,
+      error: "must be an ISO 8601 instant such as 2026-01-31T12:00:00.000Z",
+    }),
+    z.transform((text) => Date.parse(text)),
+  )
+  .check(z.meta({ type: "string", format: "date-time" }));
