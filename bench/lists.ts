@@ -7,10 +7,11 @@ import type { Lab } from "./lab.ts";
 import { inTurn } from "./measure.ts";
 import type { BenchOptions } from "./options.ts";
 import { HEADERS } from "./perdure.ts";
+import { cpuSeconds } from "./process-facts.ts";
 import { progress } from "./progress.ts";
 import { median, quantile } from "./statistics.ts";
 import { WrongAnswer } from "./target.ts";
-import { table } from "./table.ts";
+import { orDash, table } from "./table.ts";
 
 const PAGE = 50;
 const LONG_PAGE = 200;
@@ -19,6 +20,8 @@ const SEEDERS = 4;
 const CLIENTS = [1, 8];
 const DAY_MS = 86_400_000;
 const GOAL_MS = 50;
+/** Lists of each kind in a row, whose processor time is read: the clock of that ticks every 10 ms. */
+const WORK_TIMES = 50;
 
 /** One kind of list: its query, and what it is to find. */
 interface Kind {
@@ -36,7 +39,7 @@ export async function lists(lab: Lab, options: BenchOptions): Promise<string> {
     const shards = await seed(fleet, seeded);
     const { directory } = await fleet.bytes([]);
     const kinds = await allKinds(fleet, seeded, options.entries);
-    const rowsRead = await readPerPage(fleet, kinds);
+    const work = await workPerPage(fleet, kinds, Math.min(options.lists, WORK_TIMES));
     const rows: string[][] = [];
     const worst: number[] = [];
     for (const clients of CLIENTS) {
@@ -51,11 +54,21 @@ export async function lists(lab: Lab, options: BenchOptions): Promise<string> {
           name,
           String(limit),
           ...figures,
-          rowsRead[index] ?? "",
+          work[index]?.rows ?? "",
+          work[index]?.cpuMs ?? "",
         ]);
       }
     }
-    const header = ["clients", "list", "limit", "p50 ms", "p95 ms", "most ms", "rows read"];
+    const header = [
+      "clients",
+      "list",
+      "limit",
+      "p50 ms",
+      "p95 ms",
+      "most ms",
+      "rows read",
+      "CPU ms",
+    ];
     const slowest = Math.max(...worst).toFixed(1);
     return [
       `${options.entries} entries, put through the ${shards} shards' own \`put\` by a Worker of the bench; ${options.lists} lists of each kind, kinds by turns; every page is compared with what was seeded`,
@@ -179,19 +192,29 @@ async function timeAll(
   return taken;
 }
 
-/** Rows that the shards read for one page of each kind, all of them together. */
-async function readPerPage(fleet: Fleet, kinds: readonly Kind[]): Promise<string[]> {
+/** Work of one page of each kind: rows that all shards together read, and ms of workerd's processor time. */
+async function workPerPage(
+  fleet: Fleet,
+  kinds: readonly Kind[],
+  times: number,
+): Promise<{ rows: string; cpuMs: string }[]> {
   await fleet.counting(true);
-  const read: string[] = [];
+  const work: { rows: string; cpuMs: string }[] = [];
   for (const { query, page } of kinds) {
     const before = await fleet.figures();
-    const response = await fetch(`${fleet.url}/v1/actors?${query}`, { headers: HEADERS });
-    checkPage(response.status, await response.text(), page);
+    const cpuBefore = cpuSeconds(fleet.pid) ?? NaN;
+    for (let time = 0; time < times; time++) {
+      const response = await fetch(`${fleet.url}/v1/actors?${query}`, { headers: HEADERS });
+      checkPage(response.status, await response.text(), page);
+    }
+    const cpuAfter = cpuSeconds(fleet.pid) ?? NaN;
     const after = await fleet.figures();
-    read.push(String(after.directory.rowsRead - before.directory.rowsRead));
+    const rows = (after.directory.rowsRead - before.directory.rowsRead) / times;
+    const cpuMs = orDash(((cpuAfter - cpuBefore) * 1_000) / times, 1);
+    work.push({ rows: rows.toFixed(0), cpuMs });
   }
   await fleet.counting(false);
-  return read;
+  return work;
 }
 
 /** Answers the cursor of the next page. */

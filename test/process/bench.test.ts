@@ -92,6 +92,17 @@ describe("the benchmark", () => {
     expect(Number(bytes)).toBe(COUNTED.bytes.actor);
   });
 
+  it("times pages of a seeded directory and finds on each what was seeded", () => {
+    const stdout = quickly("--only", "lists", "--entries", "1000");
+    expect(stdout).toMatch(/^1000 entries, put through the 16 shards' own `put`/m);
+    const figures = String.raw`\d+\.\d +\d+\.\d +\d+\.\d +\d+ +\d+\.\d$`;
+    for (const kind of ["no filter", "status", "tag", "attention", "no filter, 500 deep"]) {
+      const row = new RegExp(`^ +[18]? +${kind}( \\(.*\\))? +50 +${figures}`, "gm");
+      expect(stdout.match(row), kind).toHaveLength(2);
+    }
+    expect(stdout).toMatch(/^Bytes of the directory's databases per entry: \d+$/m);
+  });
+
   it("refuses options that it does not know", () => {
     const { status, stderr } = spawnSync(
       process.execPath,
