@@ -1,4 +1,4 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { ERRORS } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -8,6 +8,7 @@ import type { Route } from "./route.ts";
 import { ANSWERS } from "./schemas/answers.ts";
 import { ref, text } from "./schemas/json-schema.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
+import { requestSchema } from "./schemas/request-schema.ts";
 
 /** The OpenAPI 3.1 document of the routes, from the schemas by which their requests are validated. */
 export function openApiDocument(routes: readonly Route[]): JsonSchema {
@@ -103,20 +104,8 @@ function operation(route: Route): JsonSchema {
 function requestBody(route: Route, body: z.ZodMiniType): JsonSchema {
   return {
     required: route.bodyOptional !== true,
-    content: { "application/json": { schema: schemaOf(body, "input") } },
+    content: { "application/json": { schema: requestSchema(body, "input") } },
   };
-}
-
-function schemaOf(schema: z.ZodMiniType, io: "input" | "output"): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: "any",
-    override({ jsonSchema }) {
-      // The format says it to people; its expression is a screenful.
-      if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
-    },
-  });
-  return rest;
 }
 
 function parametersOf(route: Route): JsonSchema[] {
@@ -124,7 +113,7 @@ function parametersOf(route: Route): JsonSchema[] {
   const from = (place: "path" | "query", schema: z.ZodMiniType | undefined) => {
     if (!schema) return;
     // What a query means after parsing: numbers, where the text holds one.
-    const { properties = {}, required = [] } = schemaOf(schema, "output");
+    const { properties = {}, required = [] } = requestSchema(schema, "output");
     for (const [name, { description, ...member }] of Object.entries(
       properties as { [name: string]: JsonSchema },
     )) {
