@@ -42,7 +42,7 @@ export const listRoutes = [
     refusals: ["cursor_invalid", "limit_exceeded"],
     async handle({ context, env, principal, query }) {
       requireDirectory(env);
-      const selection = selectionOf(query);
+      const selection = selectionOf(query, query["ref.<name>"]);
       const mark = await selectionMark(selection);
       const after = query.cursor === undefined ? null : placeOf(mark, query.cursor);
       const now = Date.now();
@@ -97,7 +97,11 @@ export const listRoutes = [
     async handle({ context, env, principal, query }) {
       requireDirectory(env);
       const now = Date.now();
-      const classes = await countActors(env, principal.tenant, selectionOf(query));
+      const classes = await countActors(
+        env,
+        principal.tenant,
+        selectionOf(query, query["ref.<name>"]),
+      );
       const grouped =
         query.groupBy === undefined ? { groups: [] } : groupsOf(classes, query.groupBy);
       return json(context, 200, { total: totalOf(classes), ...grouped, asOf: isoTime(now) });

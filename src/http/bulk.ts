@@ -6,8 +6,8 @@ import { PerdureError } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { sha256Hex } from "../base/sha256.ts";
+import { filterObject, selectionOf } from "./actor-filter.ts";
 import { json, respond } from "./answer.ts";
-import { bulkFilter } from "./bulk-filter.ts";
 import { checkEvent } from "./event-input.ts";
 import { route } from "./route.ts";
 import type { Call } from "./route.ts";
@@ -21,7 +21,7 @@ const OUTCOMES = ["pending", "succeeded", "refused", "failed", "cancelled"] as c
 const BULK_ID = /^b_[0-9a-f]{32}$/;
 
 const startBody = z.strictObject({
-  filter: bulkFilter,
+  filter: filterObject,
   action: z.enum(ACTIONS),
   type: z.optional(eventType).check(z.meta({ description: "With send: the event's type." })),
   payload: z.optional(payload),
@@ -125,7 +125,7 @@ export const bulkRoutes = [
 
 async function commandOf(call: Call<null, null, z.infer<typeof startBody>>): Promise<BulkCommand> {
   const { body, principal, key } = call;
-  const { refs, ...filter } = body.filter;
+  const { filter, refs } = selectionOf(body.filter, body.filter.refs);
   checkAction(body);
   if (Object.keys(filter).length === 0 && Object.keys(refs).length === 0) {
     throw new PerdureError(

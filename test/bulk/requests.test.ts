@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/base/limits.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import { bulkId, bulkObject, startedBulk } from "../support/bulk.ts";
 
@@ -19,6 +20,9 @@ describe("what is refused", () => {
     [{ filter: { updatedAfter: "yesterday" }, action: "pause" }, "invalid_request"],
     [{ filter: { attention: "loud" }, action: "pause" }, "invalid_request"],
     [{ filter: { refs: { a: "1" }, "ref.a": "2" }, action: "pause" }, "invalid_request"],
+    [{ filter: { "ref.a": 2 }, action: "pause" }, "invalid_request"],
+    [{ filter: { "ref.__proto__": "2" }, action: "pause" }, "invalid_request"],
+    [{ filter: { refs: [], "ref.a": "1" }, action: "pause" }, "invalid_request"],
     [{ filter, action: "send" }, "invalid_request"],
     [{ filter, action: "send", type: "@perdure.x" }, "event_type_reserved"],
     [{ filter, action: "send", type: "A", payload: { type: "B" } }, "invalid_request"],
@@ -33,6 +37,32 @@ describe("what is refused", () => {
     const answer = await call("POST", "/v1/bulk", { body });
     expect(answer.body.detail).toContain("Did you mean");
     expect(answer.body.detail).toContain("updatedAfter");
+  });
+
+  it("says which member of a filter does not fit", async () => {
+    for (const [given, said] of [
+      [{ "ref.a": 2 }, "/filter/ref.a must be a string."],
+      [{ refs: { a: "1" }, "ref.a": "2" }, "/filter/ref.a has another value than in refs."],
+      [JSON.parse('{"ref.__proto__": "1"}'), "/filter/ref.__proto__ cannot have this name."],
+      [{ refs: JSON.parse('{"__proto__": "1"}') }, "/filter/refs cannot have a name __proto__."],
+    ] as const) {
+      const answer = await call("POST", "/v1/bulk", { body: { filter: given, action: "pause" } });
+      expect(answer.body.detail).toBe(`The body does not fit: ${said}`);
+    }
+  });
+
+  it("has as many references as a list's query, in both spellings together", async () => {
+    const some = Array.from({ length: LIMITS.refsPerFilter - 1 }, (_, n) => [`n${n}`, "1"]);
+    const filterOf = (...more: string[]) => ({
+      refs: Object.fromEntries(some),
+      "ref.n0": "1",
+      ...Object.fromEntries(more.map((name) => [`ref.${name}`, "1"])),
+    });
+    await startedBulk({ filter: filterOf("a"), action: "pause" });
+    const body = { filter: filterOf("a", "b"), action: "pause" };
+    const many = await call("POST", "/v1/bulk", { body });
+    expectProblem(many, 422, "limit_exceeded");
+    expect(many.body).toMatchObject({ limit: "refsPerFilter", most: LIMITS.refsPerFilter });
   });
 
   it("needs a key and the scope", async () => {
