@@ -1,3 +1,6 @@
+import { ENDINGS } from "../base/stream-call.ts";
+import type { Ending } from "../base/stream-call.ts";
+
 /** What a WebSocket carries through its object's sleep: all there is to know about a stream. */
 export interface StreamState {
   /** The incarnation that it shows. */
@@ -11,17 +14,6 @@ export interface StreamState {
   /** ms since 1970. */
   until: number;
 }
-
-/** Why the actor's side ends a stream: RFC 6455's codes, and of the private ones that which reminds of 410. */
-export const ENDINGS = {
-  finished: [1000, "finished"],
-  deleted: [4410, "deleted"],
-  /** Its time or its characters are used up. */
-  resume: [1013, "resume after the last record"],
-  spoken: [1003, "this stream takes no messages"],
-  failed: [1011, "failed"],
-} as const;
-export type Ending = keyof typeof ENDINGS;
 
 const OPEN = 1;
 

@@ -5,10 +5,28 @@ const AFTER_HEADER = "Perdure-After";
 
 /** What is used of a WebSocket of the Workers runtime, whose own type is not everywhere this is read. */
 export interface Socket {
+  readonly readyState: number;
   accept(): void;
-  send(text: string): void;
+  send(data: string | ArrayBuffer): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: "message" | "close" | "error", listener: (event: object) => void): void;
+}
+
+/** Why a stream is ended by our side: RFC 6455's codes, and of the private ones that which reminds of 410. */
+export const ENDINGS = {
+  finished: [1000, "finished"],
+  deleted: [4410, "deleted"],
+  /** Its time or its characters are used up. */
+  resume: [1013, "resume after the last record"],
+  spoken: [1003, "this stream takes no messages"],
+  failed: [1011, "failed"],
+} as const;
+export type Ending = keyof typeof ENDINGS;
+
+/** Both ends of a new WebSocket. */
+export function socketPair(): { 0: Socket; 1: Socket } {
+  const runtime = globalThis as unknown as { WebSocketPair: new () => { 0: Socket; 1: Socket } };
+  return new runtime.WebSocketPair();
 }
 
 export function streamRequest(query: object): Request {

@@ -11,6 +11,7 @@ import { route } from "./route.ts";
 import type { Call } from "./route.ts";
 import { integerText } from "./schemas/inputs.ts";
 import { instant, object, text } from "./schemas/json-schema.ts";
+import { relaySocket } from "./socket-relay.ts";
 import { issueStreamToken } from "./stream-token.ts";
 import { validate } from "./validate.ts";
 
@@ -97,7 +98,9 @@ async function serve(call: StreamCall): Promise<Response> {
   if (stream === null) return respond(context, reply);
   const { socket, after } = stream;
   if (events) return context.body(eventStream(socket, after, query.until), 200, EVENT_STREAM);
-  return switchingTo(socket, { "X-Request-Id": context.get("requestId") });
+  return switchingTo(relaySocket(socket, query.until), {
+    "X-Request-Id": context.get("requestId"),
+  });
 }
 
 const EVENT_STREAM = {

@@ -73,7 +73,7 @@ async function oneSocket(url: string, id: string, seen: Seen, ms: number): Promi
       socket.close();
       ended(reason);
     };
-    // Who was told the end waits for it; workerd closes the connection only when the object sleeps.
+    // Who was told the end waits for it.
     const cut = () => socket.readyState !== WebSocket.CLOSING && end("cut");
     const timer = setTimeout(cut, ms);
     // What arrives after the cut did not arrive.

@@ -162,3 +162,26 @@ test.runIf(process.platform === "linux")(
     expect(server.said()).not.toMatch(/error|exception/i);
   },
 );
+
+test("a stream that the server ends is closed at once, also while its actor is busy", async () => {
+  const { url } = server;
+  await spawned("busy");
+  const client = createClient({ baseUrl: url, apiKey: "dev" });
+  const { token } = await client.streamToken("busy");
+  const closed: { code: number; wasClean: boolean }[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const path = `${url.replace("http", "ws")}/v1/actors/busy/stream?token=${token}`;
+    const socket = new WebSocket(path);
+    socket.addEventListener("close", ({ code, wasClean }) => closed.push({ code, wasClean }));
+    await new Promise((open) => socket.addEventListener("open", open));
+  }
+  await client.deleteActor("busy");
+  await spawned("busy");
+  // The object never sleeps meanwhile; it would do so after 10 s.
+  for (let round = 0; closed.length < 5; round += 1) {
+    if (round > 400) throw new Error("They were never closed");
+    await client.sendEvent("busy", "UNKNOWN");
+    await pause(50);
+  }
+  expect(closed).toEqual(closed.map(() => ({ code: 4410, wasClean: true })));
+});
