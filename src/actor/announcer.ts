@@ -43,6 +43,8 @@ export class Announcer implements Observer {
   /** Up to where records are told, in the queue or on their way; null: up to `announced`. */
   #through: number | null = null;
   #telling: Promise<void> | null = null;
+  /** Some webhook took a notice since `announced` was last written for that. */
+  #told = false;
 
   /** `background` keeps the object alive for work that no answer waits for. */
   constructor(resident: Resident, background: (work: Promise<void>) => void) {
@@ -84,13 +86,22 @@ export class Announcer implements Observer {
       this.#through = seq;
     }
     this.#background(
-      this.#tell().catch((error: unknown) => logError("warn", error, { during: "announcing" })),
+      this.#tell().catch((error: unknown) => {
+        logError("warn", error, { during: "announcing" });
+        // Where nobody was thought to listen, the commit has set none.
+        this.#resident.alarm.ensure(Date.now() + LIMITS.settleMs);
+      }),
     );
   }
 
-  /** In the alarm: what was not told yet, or perhaps not. */
+  /**
+   * In the alarm: what was not told yet, or perhaps not. That it was told is written down, since webhooks forget
+   * what they were told, and the next commit may be long after that.
+   */
   async settle(): Promise<null> {
     await this.#tell();
+    if (this.#told && this.#resident.actor !== null) this.#resident.keepAnnounced();
+    this.#told = false;
     return null;
   }
 
@@ -166,6 +177,7 @@ export class Announcer implements Observer {
       const { WEBHOOKS } = this.#resident.env;
       const name = `${tenant}/${id}`;
       given(await callObject(WEBHOOKS, name, true, (webhook) => webhook.enqueue(command)));
+      this.#told = true;
     }
   }
 

@@ -106,9 +106,15 @@ export class Resident {
     this.#unkept = true;
   }
 
-  /** Webhooks were told up to this record. The next commit that comes anyway writes it. */
+  /** Webhooks were told up to this record. The next commit that comes anyway writes it, or the alarm. */
   announced(seq: number): void {
     this.#books = { ...this.books, announced: Math.max(seq, this.books.announced) };
+  }
+
+  /** Writes how far webhooks were told: one row. */
+  keepAnnounced(): void {
+    this.note({});
+    this.keepBooks();
   }
 
   /** A repeat was answered from its key. The next commit writes it, or the alarm. */

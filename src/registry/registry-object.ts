@@ -141,7 +141,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return asData(() => webhooks.updateWebhook(this.#stored(), command, Date.now()));
   }
 
-  disableWebhook(command: { id: string; reason: string }) {
+  disableWebhook(command: Parameters<RegistryRpc["disableWebhook"]>[0]) {
     return asData(() => webhooks.disableWebhook(this.#stored(), command, Date.now()));
   }
 

@@ -111,7 +111,7 @@ export interface RegistryRpc {
   getWebhook(query: { id: string; lease: number }): Promise<RegistryReply>;
   updateWebhook(command: UpdateWebhookCommand): Promise<RegistryReply>;
   /** Its receiver wants no more. */
-  disableWebhook(command: { id: string; reason: string }): Promise<void | Refused>;
+  disableWebhook(command: { id: string; url: string; reason: string }): Promise<void | Refused>;
   /** 204; its deliveries are erased by its own object. */
   deleteWebhook(id: string): Promise<RegistryReply>;
   /** The active webhooks, for actors. */

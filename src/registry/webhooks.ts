@@ -127,14 +127,17 @@ export function updateWebhook(
   return answer(200, view(findWebhook(db, id) as WebhookRow, lease));
 }
 
-/** What its receiver asked for: nothing more is sent until somebody enables it again. */
+/**
+ * What the receiver at `url` asked for: nothing more is sent until somebody enables it again. A receiver that was
+ * left meanwhile has no say.
+ */
 export function disableWebhook(
   db: Db | null,
-  { id, reason }: { id: string; reason: string },
+  { id, url, reason }: { id: string; url: string; reason: string },
   now: number,
 ): void {
   const row = db && findWebhook(db, id);
-  if (!db || !row || row.state === "disabled") return;
+  if (!db || !row || row.state === "disabled" || row.url !== url) return;
   writeWebhook(db, { ...row, state: "disabled", reason, updated_at: now });
 }
 

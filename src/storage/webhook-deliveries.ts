@@ -107,16 +107,13 @@ export function countPending(db: Db): number {
   return row?.n ?? 0;
 }
 
-export function countEnded(db: Db): number {
-  return (
-    db.one<{ n: number }>("SELECT COUNT(*) AS n FROM deliveries WHERE next_at IS NULL")?.n ?? 0
-  );
-}
-
 /** Those that wait, oldest first. */
 export function oldestPending(db: Db, limit: number): DeliveryRow[] {
   return db.all<DeliveryRow>(
-    "SELECT * FROM deliveries WHERE next_at IS NOT NULL ORDER BY position LIMIT ?",
+    `SELECT * FROM deliveries WHERE position IN
+       (SELECT position FROM deliveries INDEXED BY deliveries_by_due
+         WHERE next_at IS NOT NULL ORDER BY position LIMIT ?)
+      ORDER BY position`,
     limit,
   );
 }
@@ -129,8 +126,13 @@ export function oldestDeliveryAt(db: Db): number | null {
   return row?.at ?? null;
 }
 
-/** Deletes up to `limit` of those that arrived before `before`, whatever became of them; answers how many. */
+/**
+ * Deletes up to `limit` of those that arrived before `before`, whatever became of them; answers how many.
+ * Looks no further where the oldest may stay: each message asks.
+ */
 export function pruneOld(db: Db, before: number, limit: number): number {
+  const oldest = oldestDeliveryAt(db);
+  if (oldest === null || oldest >= before) return 0;
   const gone = db.all(
     `DELETE FROM deliveries WHERE position IN
        (SELECT position FROM deliveries WHERE created_at < ? ORDER BY position LIMIT ?)
@@ -141,11 +143,16 @@ export function pruneOld(db: Db, before: number, limit: number): number {
   return gone.length;
 }
 
-/** Deletes the oldest `count` that have ended. */
-export function pruneEnded(db: Db, count: number): void {
-  db.run(
+/** Deletes up to `limit` that have ended and are none of the last `kept` deliveries; answers how many. Reads only those. */
+export function pruneEnded(db: Db, kept: number, limit: number): number {
+  const gone = db.all(
     `DELETE FROM deliveries WHERE position IN
-       (SELECT position FROM deliveries WHERE next_at IS NULL ORDER BY position LIMIT ?)`,
-    count,
+       (SELECT position FROM deliveries
+         WHERE position <= (SELECT MAX(position) FROM deliveries) - ? AND next_at IS NULL
+         ORDER BY position LIMIT ?)
+     RETURNING position`,
+    kept,
+    limit,
   );
+  return gone.length;
 }

@@ -22,10 +22,10 @@ export class ConfigLease {
     return config;
   }
 
-  /** Its receiver wants no more. */
-  async disable({ tenant, id }: WebhookName, reason: string): Promise<void> {
+  /** The receiver at `url` wants no more. */
+  async disable({ tenant, id }: WebhookName, url: string, reason: string): Promise<void> {
     this.forget();
-    given(await this.#env.REGISTRY.getByName(tenant).disableWebhook({ id, reason }));
+    given(await this.#env.REGISTRY.getByName(tenant).disableWebhook({ id, url, reason }));
     this.forget();
   }
 

@@ -143,7 +143,9 @@ export class Courier {
       // Erased or pruned meanwhile.
       if (present === null) return;
       updateDelivery(db, settle(present, attempt, Math.random()));
-      if (attempt.error === "gone") await config.disable(name, "The receiver answered 410 Gone.");
+      if (attempt.error === "gone") {
+        await config.disable(name, to.url, "The receiver answered 410 Gone.");
+      }
     } finally {
       this.#underWay.delete(row.position);
     }

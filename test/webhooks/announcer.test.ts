@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { Objects } from "../../src/env.ts";
-import { call } from "../support/api.ts";
+import { call, fresh } from "../support/api.ts";
 import type { Body } from "../support/api.ts";
 import { alarmOf, evict, meterOf, ringAlarm, sent, spawned, sqlIn } from "../support/actors.ts";
 import { subscriptionsOf } from "../../src/registry/subscription-cache.ts";
@@ -227,6 +227,53 @@ describe("a failure", () => {
     await ringAlarm(id);
     expect(await told(bad.id, 1)).toMatchObject([{ type: "emit" }]);
     expect(await told(good.id, 1)).toHaveLength(1);
+  });
+
+  it("is not told twice for the sake of a webhook that has forgotten it", async () => {
+    const hook = await webhookOn(["actor.state_changed"]);
+    const id = await spawned(lamp);
+    await sent(id, "ON");
+    await told(hook.id, 1);
+    // A minute later; what was told before is remembered from here on.
+    await evict(id);
+    await ringAlarm(id);
+    await evict(id);
+    await runInDurableObject(webhookObject(hook.id), (_, state) => {
+      state.storage.sql.exec("DELETE FROM deliveries");
+    });
+    await sent(id, "OFF");
+    expect((await told(hook.id, 1))[0].data.stateValue).toBe("off");
+    await ringAlarm(id);
+    expect(await messages(hook.id)).toHaveLength(1);
+  });
+
+  it("that meets an actor which believed that nobody is to be told is made good by an alarm", async () => {
+    const id = await spawned({
+      initial: "on",
+      states: {
+        on: { on: { BEEP: { actions: { type: "@xstate.emit", event: { type: "BEEP" } } } } },
+      },
+    });
+    await ringAlarm(id);
+    expect(await subscriptionsOf(env as never, "default")).toEqual([]);
+    // On another machine: this isolate goes on believing.
+    const command = { url: "http://receiver.example/", events: ["emit" as const], lease: 0 };
+    const made = await env.REGISTRY.getByName("default").createWebhook({
+      ...command,
+      description: null,
+      key: fresh("key"),
+      request: "x",
+    });
+    expect(made).toMatchObject({ ok: true });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + LIMITS.leaseDevelopmentMs + 1 });
+    const mend = failing("before");
+    await sent(id, "BEEP");
+    await vi.waitFor(async () => expect(await alarmOf(id)).not.toBeNull(), 10_000);
+    mend();
+    await evict(id);
+    await ringAlarm(id);
+    const { items } = (await call("GET", "/v1/webhooks")).body;
+    expect(await told(items[0].id, 1)).toMatchObject([{ type: "emit" }]);
   });
 
   it("after an eviction tells again, and the webhook knows it already", async () => {

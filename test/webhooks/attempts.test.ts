@@ -270,6 +270,25 @@ describe("410", () => {
   });
 });
 
+it("410 of an address that the webhook has left does not disable it", async () => {
+  const { id } = await webhookOn(["emit"], { url: "http://old.example/" });
+  let moved = false;
+  const { received } = outside(async ({ url }) => {
+    if (!url.includes("old")) return new Response(null, { status: 204 });
+    await until(() => moved);
+    return new Response(null, { status: 410 });
+  });
+  await ping(id);
+  await vi.waitFor(() => expect(received).toHaveLength(1), 10_000);
+  const url = "http://new.example/";
+  await call("PATCH", `/v1/webhooks/${id}`, { body: { url } });
+  moved = true;
+  await untilDeliveries(id, ([first]) => first.status === "failed");
+  await ping(id);
+  await untilDeliveries(id, ([first]) => first.status === "delivered");
+  expect((await call("GET", `/v1/webhooks/${id}`)).body).toMatchObject({ url, state: "active" });
+});
+
 describe("redeliver", () => {
   it("sends the same message again, now, also one that arrived", async () => {
     const { id } = await webhookOn(["emit"]);
@@ -425,6 +444,15 @@ describe("limits", () => {
       );
     expect(await count()).toBe(LIMITS.deliveriesKept);
     expect(await deliveriesOf(id, "&status=delivered")).toMatchObject([{ messageId: "second" }]);
+
+    // What a message reads does not grow with what is kept.
+    const rowsRead = () => runInDurableObject(webhookObject(id), ({ meter }) => meter.rowsRead);
+    const before = await rowsRead();
+    await enqueue(id, [notice("third")]);
+    await vi.waitFor(async () => expect(await webhookRpc(id).backlog()).toBe(0), 60_000);
+    expect((await rowsRead()) - before).toBeLessThan(100);
+    await ringWebhook(id);
+    expect(await count()).toBe(LIMITS.deliveriesKept);
 
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + LIMITS.deliveryMs + 1_000 });
     for (let rounds = 0; rounds < 60 && (await count()) !== 0; rounds += 1) {
