@@ -4,7 +4,8 @@ import { ITEMS_PER_GROUP, nextNumber, saveGroup, sumGroups } from "../storage/bu
 import type { GroupCounts, GroupRow } from "../storage/bulk-groups.ts";
 import { readCommand, readOperation } from "../storage/bulk-operation.ts";
 import type { OperationRow } from "../storage/bulk-operation.ts";
-import { openBulk, storedBulkVersion } from "../storage/bulk-schema.ts";
+import { openBulk } from "../storage/bulk-schema.ts";
+import { storedVersion } from "../storage/schema.ts";
 import { ITEMS_PER_CHUNK, readChunk } from "../storage/bulk-selection.ts";
 import type { ItemPair } from "../storage/bulk-selection.ts";
 import type { Db } from "../storage/db.ts";
@@ -37,7 +38,7 @@ export class Operation {
 
   /** The operation as it is stored; null where there is none. Writes nothing. */
   row(): OperationRow | null {
-    return this.#opened || storedBulkVersion(this.db) > 0 ? readOperation(this.open()) : null;
+    return this.#opened || storedVersion(this.db) > 0 ? readOperation(this.open()) : null;
   }
 
   /** The database with its tables, made now if need be. */

@@ -2,7 +2,8 @@ import { DurableObject } from "cloudflare:workers";
 import { PerdureError } from "../base/errors.ts";
 import type { Env } from "../env.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
-import { openCron, storedCronVersion } from "../storage/cron-schema.ts";
+import { openCron } from "../storage/cron-schema.ts";
+import { storedVersion } from "../storage/schema.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
 import { remove, setPaused } from "./change.ts";
@@ -72,7 +73,7 @@ export class CronObject extends DurableObject<Env> implements Rpc.CronRpc {
 
   /** The database, or null where nothing was ever written. */
   readonly #stored = (): Db | null =>
-    this.#opened || storedCronVersion(this.#db) > 0 ? this.#open() : null;
+    this.#opened || storedVersion(this.#db) > 0 ? this.#open() : null;
 
   /** Learns once per life which alarm there is. */
   #wake(): Promise<void> {

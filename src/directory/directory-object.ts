@@ -7,7 +7,8 @@ import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
 import { owesAnything } from "../storage/directory-owed.ts";
-import { openDirectory, storedDirectoryVersion } from "../storage/directory-schema.ts";
+import { openDirectory } from "../storage/directory-schema.ts";
+import { storedVersion } from "../storage/schema.ts";
 import { pruneTombstones } from "../storage/directory-tombstones.ts";
 import { bury } from "./bury.ts";
 import { count, figures } from "./count.ts";
@@ -144,7 +145,7 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
 
   /** Whether anything was ever written here. */
   async #exists(): Promise<boolean> {
-    if (this.#shard === null && storedDirectoryVersion(this.#db) === 0) return false;
+    if (this.#shard === null && storedVersion(this.#db) === 0) return false;
     await this.#woken();
     return true;
   }

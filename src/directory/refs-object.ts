@@ -6,7 +6,8 @@ import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
 import { holdersOf, oldestLost, pruneLost } from "../storage/refs-rows.ts";
-import { openRefs, storedRefsVersion } from "../storage/refs-schema.ts";
+import { openRefs } from "../storage/refs-schema.ts";
+import { storedVersion } from "../storage/schema.ts";
 import { asGiven } from "./given.ts";
 import { takeRefChange } from "./ref-change.ts";
 import type { Given, Place, RefChange, RefsRpc, Selected } from "./rpc.ts";
@@ -50,7 +51,7 @@ export class RefsObject extends DurableObject<Env> implements RefsRpc {
     after?: Place | null;
   }): Promise<Given<(Selected & Place)[]>> {
     return asGiven(async () => {
-      if (!this.#opened && storedRefsVersion(this.#db) === 0) return [];
+      if (!this.#opened && storedVersion(this.#db) === 0) return [];
       const { name, value, after = null, limit } = query;
       return holdersOf(this.#open(), name, value, after, Math.min(limit, LIMITS.entriesPerCall));
     });
@@ -59,7 +60,7 @@ export class RefsObject extends DurableObject<Env> implements RefsRpc {
   override async alarm(): Promise<void> {
     try {
       this.#alarm.wentOff();
-      if (storedRefsVersion(this.#db) === 0) return;
+      if (storedVersion(this.#db) === 0) return;
       const db = this.#open();
       pruneLost(db, Date.now() - LIMITS.lostRefMs, LIMITS.lostRefsPerAlarm);
       const oldest = oldestLost(db);

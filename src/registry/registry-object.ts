@@ -2,7 +2,8 @@ import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
 import { Db } from "../storage/db.ts";
 import { knowsTenant, noteTenant } from "../storage/registry-keys.ts";
-import { openRegistry, storedRegistryVersion } from "../storage/registry-schema.ts";
+import { openRegistry } from "../storage/registry-schema.ts";
+import { storedVersion } from "../storage/schema.ts";
 import * as definitions from "./definitions.ts";
 import { forgetDefinition } from "./definition-cache.ts";
 import { deploy } from "./deploy.ts";
@@ -35,7 +36,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
 
   /** The database, or null where nothing was ever written. */
   #stored(): Db | null {
-    return this.#opened || storedRegistryVersion(this.#db) > 0 ? this.#open() : null;
+    return this.#opened || storedVersion(this.#db) > 0 ? this.#open() : null;
   }
 
   /** Asks the directory of this registry's tenant. */

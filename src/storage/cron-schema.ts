@@ -1,12 +1,7 @@
-import { PerdureError } from "../base/errors.ts";
 import { ANSWERS_TABLE } from "./answers.ts";
 import type { Db } from "./db.ts";
-
-interface SchemaStep {
-  to: number;
-  name: string;
-  statements: string;
-}
+import { openSchema } from "./schema.ts";
+import type { SchemaStep } from "./schema.ts";
 
 /**
  * A new object runs all steps, an older one the tail. Steps that were released are never edited.
@@ -64,31 +59,7 @@ const STEPS: readonly SchemaStep[] = [
   },
 ];
 
-export const CRON_VERSION = STEPS.length;
-
-/** Version of what is stored; 0 when nothing was ever written. Writes nothing. */
-export function storedCronVersion(db: Db): number {
-  const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema'";
-  if (!db.one(table)) return 0;
-  return db.one<{ version: number }>("SELECT version FROM schema")?.version ?? 0;
-}
-
-/** Brings the tables to this code's version, in one transaction; refuses those of a newer one. */
+/** Brings the tables to this code's version; refuses those of a newer one. */
 export function openCron(db: Db): void {
-  db.transaction(() => {
-    const version = storedCronVersion(db);
-    if (version > CRON_VERSION) {
-      throw new PerdureError(
-        "unavailable",
-        `The tables of schedules are of schema version ${version}; this version knows versions up to ${CRON_VERSION}. Deploy the newer version.`,
-      );
-    }
-    if (version === CRON_VERSION) return;
-    if (version === 0) {
-      db.run("CREATE TABLE schema (version INTEGER NOT NULL) STRICT");
-      db.run("INSERT INTO schema (version) VALUES (0)");
-    }
-    for (const step of STEPS) if (step.to > version) db.run(step.statements);
-    db.run("UPDATE schema SET version = ?", CRON_VERSION);
-  });
+  openSchema(db, "The tables of schedules", STEPS);
 }

@@ -1,11 +1,6 @@
-import { PerdureError } from "../base/errors.ts";
 import type { Db } from "./db.ts";
-
-interface SchemaStep {
-  to: number;
-  name: string;
-  statements: string;
-}
+import { openSchema } from "./schema.ts";
+import type { SchemaStep } from "./schema.ts";
 
 /**
  * The only DDL of a directory shard: a new one runs all steps, an older one the tail. Steps that were released
@@ -68,34 +63,11 @@ const STEPS: readonly SchemaStep[] = [
 
 export const DIRECTORY_VERSION = STEPS.length;
 
-/** Version of what is stored; 0 when nothing was ever written. Writes nothing. */
-export function storedDirectoryVersion(db: Db): number {
-  const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema'";
-  if (!db.one(table)) return 0;
-  return db.one<{ version: number }>("SELECT version FROM schema")?.version ?? 0;
-}
-
-/** Brings the tables to this code's version, in one transaction; refuses those of a newer one. */
+/** Brings a shard's tables to this code's version; refuses those of a newer one. */
 export function openDirectory(db: Db, name: string | undefined): void {
-  db.transaction(() => {
-    const version = storedDirectoryVersion(db);
-    if (version > DIRECTORY_VERSION) {
-      throw new PerdureError(
-        "unavailable",
-        `The directory's tables are of schema version ${version}; this version knows versions up to ${DIRECTORY_VERSION}. Deploy the newer version.`,
-      );
-    }
-    if (version === DIRECTORY_VERSION) return;
-    if (version === 0) {
-      db.run("CREATE TABLE schema (version INTEGER NOT NULL) STRICT");
-      db.run("INSERT INTO schema (version) VALUES (0)");
-    }
-    for (const step of STEPS) if (step.to > version) db.run(step.statements);
-    if (version === 0) {
-      if (name === undefined) throw new Error("A shard without a name cannot know its tenant");
-      db.run("INSERT INTO shard (one, name, gone_events, gone_replays) VALUES (1, ?, 0, 0)", name);
-    }
-    db.run("UPDATE schema SET version = ?", DIRECTORY_VERSION);
+  openSchema(db, "The directory's tables", STEPS, () => {
+    if (name === undefined) throw new Error("A shard without a name cannot know its tenant");
+    db.run("INSERT INTO shard (one, name, gone_events, gone_replays) VALUES (1, ?, 0, 0)", name);
   });
 }
 

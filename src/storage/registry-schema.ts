@@ -1,11 +1,6 @@
-import { PerdureError } from "../base/errors.ts";
 import type { Db } from "./db.ts";
-
-interface SchemaStep {
-  to: number;
-  name: string;
-  statements: string;
-}
+import { openSchema } from "./schema.ts";
+import type { SchemaStep } from "./schema.ts";
 
 /**
  * The only DDL there is: a new registry runs all steps, an older one the tail, so both end up the same.
@@ -93,29 +88,7 @@ const STEPS: readonly SchemaStep[] = [
 
 export const REGISTRY_VERSION = STEPS.length;
 
-/** Version of what is stored; 0 when nothing was ever written. Writes nothing. */
-export function storedRegistryVersion(db: Db): number {
-  const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema'";
-  if (!db.one(table)) return 0;
-  return db.one<{ version: number }>("SELECT version FROM schema")?.version ?? 0;
-}
-
-/** Brings the tables to this code's version, in one transaction; refuses those of a newer one. */
+/** Brings the tables to this code's version; refuses those of a newer one. */
 export function openRegistry(db: Db): void {
-  db.transaction(() => {
-    const version = storedRegistryVersion(db);
-    if (version > REGISTRY_VERSION) {
-      throw new PerdureError(
-        "unavailable",
-        `The registry's tables are of schema version ${version}; this version knows versions up to ${REGISTRY_VERSION}. Deploy the newer version.`,
-      );
-    }
-    if (version === REGISTRY_VERSION) return;
-    if (version === 0) {
-      db.run("CREATE TABLE schema (version INTEGER NOT NULL) STRICT");
-      db.run("INSERT INTO schema (version) VALUES (0)");
-    }
-    for (const step of STEPS) if (step.to > version) db.run(step.statements);
-    db.run("UPDATE schema SET version = ?", REGISTRY_VERSION);
-  });
+  openSchema(db, "The registry's tables", STEPS);
 }

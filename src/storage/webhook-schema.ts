@@ -1,8 +1,8 @@
-import { PerdureError } from "../base/errors.ts";
 import { ANSWERS_TABLE } from "./answers.ts";
 import type { Db } from "./db.ts";
+import { refuseNewer } from "./schema.ts";
 
-/** The schema this code writes; the row of `webhook` says which one there is. */
+/** The schema this code writes. The row of `webhook`, which every call reads, says which one there is: no row more to read. */
 export const WEBHOOK_SCHEMA = 1;
 
 /** Only deliveries that wait have a `next_at`, so the index of due ones stays as small as the queue. */
@@ -42,12 +42,7 @@ export function readWebhookName(db: Db): WebhookName | null {
   if (!db.one("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'webhook'")) return null;
   const row = db.one<WebhookName & { schema: number }>("SELECT schema, tenant, id FROM webhook");
   if (row === null) return null;
-  if (row.schema > WEBHOOK_SCHEMA) {
-    throw new PerdureError(
-      "unavailable",
-      `The webhook's tables are of schema ${row.schema}; this version knows schemas up to ${WEBHOOK_SCHEMA}. Deploy the newer version.`,
-    );
-  }
+  refuseNewer("The webhook's tables", row.schema, WEBHOOK_SCHEMA);
   return { tenant: row.tenant, id: row.id };
 }
 

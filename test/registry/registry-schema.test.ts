@@ -5,11 +5,8 @@ import { PerdureError } from "../../src/base/errors.ts";
 import { resolveMachine } from "../../src/registry/definition-cache.ts";
 import { given } from "../../src/registry/refused.ts";
 import { Db } from "../../src/storage/db.ts";
-import {
-  REGISTRY_VERSION,
-  openRegistry,
-  storedRegistryVersion,
-} from "../../src/storage/registry-schema.ts";
+import { REGISTRY_VERSION, openRegistry } from "../../src/storage/registry-schema.ts";
+import { storedVersion } from "../../src/storage/schema.ts";
 import { fresh } from "../support/api.ts";
 import { registryObject } from "../support/registry.ts";
 
@@ -43,7 +40,7 @@ describe("a registry's tables", () => {
     await runInDurableObject(registryObject(name), (_object, state) => {
       const db = new Db(state.storage);
       expect(tables(db)).toEqual([]);
-      expect(storedRegistryVersion(db)).toBe(0);
+      expect(storedVersion(db)).toBe(0);
     });
   });
 
@@ -54,7 +51,7 @@ describe("a registry's tables", () => {
       const written = db.meter.rowsWritten;
       openRegistry(db);
       expect(db.meter.rowsWritten).toBe(written);
-      expect(storedRegistryVersion(db)).toBe(REGISTRY_VERSION);
+      expect(storedVersion(db)).toBe(REGISTRY_VERSION);
       expect(tables(db)).toContain("definitions");
     });
   });
@@ -67,7 +64,7 @@ describe("a registry's tables", () => {
       expect(() => openRegistry(db)).toThrow(
         new RegExp(`version ${REGISTRY_VERSION + 6}.*versions up to ${REGISTRY_VERSION}`),
       );
-      expect(storedRegistryVersion(db)).toBe(REGISTRY_VERSION + 6);
+      expect(storedVersion(db)).toBe(REGISTRY_VERSION + 6);
     });
   });
 

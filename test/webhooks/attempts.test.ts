@@ -473,5 +473,5 @@ it("tables of a newer version are refused with both numbers", async () => {
   });
   const refused = await call("GET", `/v1/webhooks/${id}/deliveries`);
   expectProblem(refused, 503, "unavailable");
-  expect(refused.body.detail).toMatch(/schema 7.*up to 1/);
+  expect(refused.body.detail).toMatch(/schema version 7.*up to 1/);
 });
