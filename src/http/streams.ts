@@ -37,6 +37,9 @@ export const streamRoutes = [
     params: actorPath,
     query: z.strictObject({
       lastEventId,
+      uid: z
+        .optional(z.string().check(z.regex(/^[0-9a-f]{32}$/, "must be the uid of an actor")))
+        .check(z.meta({ description: "The incarnation that is meant; 404 where it is no more." })),
       token: z
         .optional(z.string())
         .check(z.meta({ description: "A stream token, instead of a key." })),
@@ -76,10 +79,15 @@ export const streamRoutes = [
   }),
 ];
 
-type StreamCall = Call<{ id: string }, { lastEventId?: number | undefined }, unknown>;
+type StreamCall = Call<
+  { id: string },
+  { lastEventId?: number | undefined; uid?: string | undefined },
+  unknown
+>;
 
 async function serve(call: StreamCall): Promise<Response> {
   const { context, principal } = call;
+  const { uid } = call.query;
   const events = asksForEvents(context.req.method, context.req.raw.headers);
   const query: Omit<StreamQuery, "tenant" | "id"> = {
     after: startOf(call),
@@ -89,7 +97,8 @@ async function serve(call: StreamCall): Promise<Response> {
   };
   let opened: ReturnType<typeof openedStream> = null;
   const reply = await callActor(call, true, async (actor, address) => {
-    const response = await actor.fetch(streamRequest({ ...address, ...query }));
+    const expect = { ...address.expect, ...(uid === undefined ? {} : { uid }) };
+    const response = await actor.fetch(streamRequest({ ...address, expect, ...query }));
     opened = openedStream(response);
     if (opened === null) return (await response.json()) as Reply;
     return { ok: true, status: 101, body: null };

@@ -8,6 +8,8 @@ import type { ByteReader, Transport } from "./transport.ts";
 export interface SubscribeOptions {
   /** Records after this seq; those from now on when left out. */
   after?: number | undefined;
+  /** The actor's `uid`: another actor under its id, or with the same reference, is an error `actor_not_found` or `ref_not_found`. */
+  uid?: string | undefined;
   /** Ends the subscription, without an error. */
   signal?: AbortSignal | undefined;
   /** ms in which the server has to begin its answer; the client's own otherwise. */
@@ -58,7 +60,7 @@ export function subscription(
 async function* follow(
   transport: Transport,
   path: string,
-  { after, timeoutMs }: SubscribeOptions,
+  { after, uid, timeoutMs }: SubscribeOptions,
   signal: AbortSignal,
   ended: () => void,
 ): AsyncGenerator<LogRecord, undefined> {
@@ -71,7 +73,13 @@ async function* follow(
       try {
         const headers: { [name: string]: string } = { accept: "text/event-stream" };
         if (lastId !== "") headers["last-event-id"] = lastId;
-        const call = { method: "GET", path, headers, options: { timeoutMs } } as const;
+        const call = {
+          method: "GET",
+          path,
+          query: { uid },
+          headers,
+          options: { timeoutMs },
+        } as const;
         const reader = await transport.open(call, signal);
         if (reader === null) return;
         for await (const { id, data } of eventsOf(reader)) {

@@ -102,6 +102,44 @@ describe("server-sent events", () => {
   });
 });
 
+describe("the uid that a stream is asked for", () => {
+  test("keeps it from going on with another actor, under the same id or by the same reference", async () => {
+    const definitionId = await deployDoor();
+    const id = fresh("again");
+    const value = fresh("v");
+    const spawn = async (more: object = {}) => {
+      const body = { definitionId, id, refs: { order: value }, ...more };
+      const answer = await call("POST", "/v1/actors", { body });
+      expect(answer.status).toBe(201);
+      return answer.body.uid as string;
+    };
+    const first = await spawn();
+    const byRef = `ref:order:${value}`;
+    for (const path of [id, byRef]) {
+      const reader = await EventReader.open(path, { query: `?uid=${first}`, after: 0 });
+      expect(await reader.take(1)).toEqual([1]);
+      await reader.cancel();
+    }
+    expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(204);
+    const second = await spawn({ id: fresh("other") });
+    const third = await spawn({ refs: {} });
+    for (const [path, wrong, right] of [
+      [id, first, third],
+      [byRef, first, second],
+    ] as const) {
+      for (const ask of [askForEvents, askForSocket]) {
+        const refused = await ask(path, { query: `?uid=${wrong}`, after: 1 });
+        expect(refused.status, path).toBe(404);
+        await refused.body?.cancel();
+      }
+      const socket = await SocketReader.open(path, { query: `?uid=${right}`, after: 0 });
+      await socket.until(1);
+    }
+    const wrong = await call("GET", `/v1/actors/${id}/stream?uid=x`, { headers: EVENTS });
+    expectProblem(wrong, 400, "invalid_request");
+  });
+});
+
 describe("what is no stream", () => {
   test("is told how to ask for one", async () => {
     const id = await spawnedDoor();

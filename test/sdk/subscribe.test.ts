@@ -173,6 +173,14 @@ describe("a subscription", () => {
     expect(left).toEqual(["broken off", "returned", "aborted"]);
   });
 
+  it("of one incarnation says so on every connection", async () => {
+    const { baseUrl, heard } = await scriptedServer(stream(event(1), "cut"), nothing);
+    const uid = "0".repeat(32);
+    expect(await seqs(client(baseUrl).subscribe("a", { after: 0, uid }))).toEqual([1]);
+    const path = `/v1/actors/a/stream?uid=${uid}`;
+    expect(heard.map(({ url }) => url)).toEqual([path, path]);
+  });
+
   it("refuses what is no seq", () => {
     for (const after of [-1, 1.5, Number.NaN]) {
       expect(() => client("http://127.0.0.1:1").subscribe("a", { after })).toThrow(RangeError);
