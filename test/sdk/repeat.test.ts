@@ -1,11 +1,10 @@
 import { getEventListeners } from "node:events";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createClient, PerdureError } from "../../src/sdk/index.ts";
 import {
   answer,
   deafAddress,
   drop,
-  hang,
   problem,
   scriptedServer,
   truncate,
@@ -39,7 +38,28 @@ const answering = async (_: string, { method }: { method: string }) => {
   return { status: 200, headers: { get: () => null }, text: async () => "{}" };
 };
 
-const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout");
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The timers set from now on that neither went off nor were cleared. */
+function pendingTimers(): Set<unknown> {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const pending = new Set<unknown>();
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms?: number) => {
+    const timer = set(() => {
+      pending.delete(timer);
+      act();
+    }, ms);
+    pending.add(timer);
+    return timer;
+  }) as typeof setTimeout);
+  vi.spyOn(globalThis, "clearTimeout").mockImplementation((timer) => {
+    pending.delete(timer);
+    clear(timer);
+  });
+  return pending;
+}
 
 describe("a keyed call is repeated with the same key and the same body", () => {
   it.each<[string, Act]>([
@@ -66,12 +86,20 @@ describe("a keyed call is repeated with the same key and the same body", () => {
   });
 
   it("when an attempt takes longer than timeoutMs", async () => {
-    const { client, heard } = await setUp([hang, accepted], { timeoutMs: 100 });
+    const keys: (string | undefined)[] = [];
+    const client = createClient({
+      baseUrl: "http://127.0.0.1:1",
+      apiKey: "dev",
+      retry: fast,
+      timeoutMs: 100,
+      fetch: async (_, { headers }) => {
+        keys.push(headers["idempotency-key"]);
+        if (keys.length === 1) await new Promise(() => {});
+        return { status: 200, headers: { get: () => null }, text: async () => "{}" };
+      },
+    });
     await client.sendEvent("a", "PAY", {}, { key: "trigger-7" });
-    expect(heard.map(({ headers }) => headers["idempotency-key"])).toEqual([
-      "trigger-7",
-      "trigger-7",
-    ]);
+    expect(keys).toEqual(["trigger-7", "trigger-7"]);
   });
 
   it("while two calls have two keys", async () => {
@@ -167,17 +195,24 @@ describe("Retry-After", () => {
 
 describe("the caller's signal", () => {
   it("ends a call that waits for its answer", async () => {
-    const { client, heard } = await setUp([hang]);
-    const signal = AbortSignal.timeout(50);
-    const error = await failureOf(client.getActor("a", { signal }));
+    const ending = new AbortController();
+    const { client, heard } = await setUp([() => ending.abort()]);
+    const error = await failureOf(client.getActor("a", { signal: ending.signal }));
     expect(error).toMatchObject({ status: 0, code: "aborted", retryable: false });
     expect(heard).toHaveLength(1);
   });
 
   it("ends a pause between two attempts", async () => {
     const retry = { attempts: 3, baseMs: 0, maxMs: 60_000 };
-    const { client, heard } = await setUp([busy("60")], { retry });
-    const signal = AbortSignal.timeout(100);
+    const ending = new AbortController();
+    const { signal } = ending;
+    // The pause is the one timer that long.
+    const set = globalThis.setTimeout;
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms?: number) => {
+      if (ms !== undefined && ms >= 60_000) queueMicrotask(() => ending.abort());
+      return set(act, ms);
+    }) as typeof setTimeout);
+    const { client, heard } = await setUp([busy("60")], { retry, timeoutMs: 50_000 });
     const error = await failureOf(client.sendEvent("a", "PAY", undefined, { signal }));
     expect(error.code).toBe("aborted");
     expect(heard).toHaveLength(1);
@@ -207,12 +242,13 @@ describe("the caller's signal", () => {
 describe("a call that has ended", () => {
   it("leaves no timer and no listener behind, whether it succeeded or failed", async () => {
     const { signal } = new AbortController();
-    const before = timers().length;
+    const pending = pendingTimers();
     const options = { baseUrl: "http://127.0.0.1:1", apiKey: "dev", retry: fast };
     const client = createClient({ ...options, fetch: answering });
     await client.sendEvent("a", "PAY", {}, { signal });
     await failureOf(client.getActor("a", { signal }));
-    expect(timers()).toHaveLength(before);
+    expect(vi.mocked(setTimeout).mock.calls.length).toBeGreaterThan(4);
+    expect(pending.size).toBe(0);
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 });
