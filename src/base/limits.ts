@@ -172,6 +172,8 @@ export const LIMITS = {
   entriesAhead: 500,
   /** ms an isolate trusts what it knows of a tenant's webhooks and used definitions. */
   leaseMs: 10_000,
+  /** the same in the development profile, where people wait for it. */
+  leaseDevelopmentMs: 1_000,
   /** schedules of one tenant, which share an object and its alarm. */
   schedulesPerTenant: 1_000,
   /** characters; a schedule's id, which is part of the ids of the actors that it spawns. */
@@ -188,7 +190,7 @@ export const LIMITS = {
   slotsCounted: 1_000,
   /** runs kept of one schedule. */
   runsPerSchedule: 200,
-  /** runs of one tenant under way at once, so that a thousand schedules of one second take turns. */
+  /** runs of one tenant under way at once, so that a thousand schedules that are due together take turns. */
   runsAtOnce: 20,
   /** attempts of one run: half a minute of failures; the pauses double up to the most. */
   runAttempts: 6,
@@ -213,8 +215,6 @@ export const LIMITS = {
   bulkSelectionMs: 600_000,
   /** ms a bulk operation can be read after its end: 30 days. */
   bulkKeptMs: 2_592_000_000,
-  /** the same in the development profile, where people wait for it. */
-  leaseDevelopmentMs: 1_000,
   /** characters; an address that webhooks are sent to. */
   urlChars: 2_048,
   /** webhooks of one tenant: each makes every event that it wants one request dearer. */

@@ -1,3 +1,4 @@
+import { callObject } from "../base/call-object.ts";
 import type { Env } from "../env.ts";
 import { hash64 } from "../fingerprint/kernel.ts";
 import { given } from "../registry/refused.ts";
@@ -18,7 +19,9 @@ export async function shardCount(
 ): Promise<number | null> {
   const known = counts.get(tenant);
   if (known !== undefined) return known;
-  const count = given(await env.REGISTRY.getByName(tenant).shards({ fix }));
+  const count = given(
+    await callObject(env.REGISTRY, tenant, true, (registry) => registry.shards({ fix })),
+  );
   if (count !== null) counts.set(tenant, count);
   return count;
 }

@@ -1,3 +1,4 @@
+import { callObject } from "../base/call-object.ts";
 import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
@@ -56,7 +57,9 @@ export async function subscriptionsOf(
   const begun = Date.now();
   asked.set(tenant, begun + POLL_MS * POLLS);
   try {
-    const subscriptions = given(await env.REGISTRY.getByName(tenant).subscriptions());
+    const subscriptions = given(
+      await callObject(env.REGISTRY, tenant, true, (registry) => registry.subscriptions()),
+    );
     // From before the question: what changed while it was asked is known a lease later all the same.
     known.set(tenant, { subscriptions, until: begun + leaseMs(env) });
     return subscriptions;
