@@ -1,4 +1,4 @@
-import type { ActorStatus } from "./actor-types.ts";
+import type { ActorFilter } from "./fleet.ts";
 import { sendKeyed } from "./keyed.ts";
 import type { KeyedOptions, Replayable } from "./keyed.ts";
 import { eachItem } from "./pages.ts";
@@ -10,20 +10,8 @@ import type { CallOptions, Transport } from "./transport.ts";
 export type BulkAction = "send" | "pause" | "resume" | "terminate" | "retry" | "replay";
 export type BulkOutcome = "pending" | "succeeded" | "refused" | "failed" | "cancelled";
 
-/** Which actors; members are joined by "and", and there must be one. */
-export interface BulkFilter {
-  definitionId?: string | undefined;
-  family?: string | undefined;
-  status?: ActorStatus | undefined;
-  /** A state's path; also inside parallel states. */
-  state?: string | undefined;
-  tag?: string | undefined;
-  /** True: any reason; false: none; or one reason. */
-  attention?: boolean | string | undefined;
-  /** ISO 8601, or a Date. */
-  updatedAfter?: string | Date | undefined;
-  refs?: { [name: string]: string } | undefined;
-}
+/** Which actors; there must be a member. */
+export type BulkFilter = ActorFilter;
 
 export type BulkRequest = {
   filter: BulkFilter;
