@@ -89,10 +89,10 @@ describe("server-sent events", () => {
   });
 
   test("end no later than the key that opened them", async () => {
-    const expiresAt = new Date(Date.now() + 3_000).toISOString();
+    const id = await spawnedDoor();
+    const expiresAt = new Date(Date.now() + 5_000).toISOString();
     const body = { label: "short", scopes: ["read"], expiresAt };
     const { key } = (await call("POST", "/v1/keys", { body })).body;
-    const id = await spawnedDoor();
     const socket = await SocketReader.open(id, { apiKey: key });
     const reader = await EventReader.open(id, { apiKey: key });
     expect(await reader.rest()).toEqual([]);
