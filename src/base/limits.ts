@@ -201,6 +201,8 @@ export const LIMITS = {
   cronAlarmMs: 2_000,
   /** ms after which an alarm looks for runs that were begun and lost. */
   cronLostMs: 60_000,
+  /** ms between two looks of the registry at schedules and webhooks whose alarm may be lost. */
+  watchMs: 3_600_000,
   /** actors in one bulk operation; their list is written down while the caller waits. */
   bulkItems: 1_000_000,
   /** actors that one bulk operation acts on at once; other callers want their turn. */

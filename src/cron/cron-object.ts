@@ -62,6 +62,12 @@ export class CronObject extends DurableObject<Env> implements Rpc.CronRpc {
     return this.#expected(() => runs(this.#stored(), query, Date.now()));
   }
 
+  async tend(): Promise<boolean> {
+    await this.#wake();
+    const db = this.#stored();
+    return db !== null && this.#runner.ensureAlarm(db);
+  }
+
   /** The database with its tables, made now if need be. */
   readonly #open = (): Db => {
     if (!this.#opened) {

@@ -50,6 +50,8 @@ export interface CronRpc {
   remove(id: string): Promise<CronReply>;
   /** 200 schedule. */
   setPaused(command: { id: string; paused: boolean } & CollectionKey): Promise<CronReply>;
+  /** Sets an alarm that was lost. Whether any schedule waits for one. */
+  tend(): Promise<boolean>;
   /** 200 `{items, nextCursor, asOf}`, youngest first. */
   runs(query: { id: string; limit: number; cursor: string | null }): Promise<CronReply>;
 }

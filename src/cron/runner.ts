@@ -1,3 +1,4 @@
+import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import type { Env } from "../env.ts";
@@ -22,6 +23,8 @@ export class Runner {
   readonly #alarm: AlarmClock;
   /** Generations with an attempt under way in this object's life. */
   readonly #running = new Map<number, Promise<void>>();
+  /** ms. */
+  #watchedUntil = 0;
 
   constructor(stored: () => Db | null, env: Env, alarm: AlarmClock) {
     this.#stored = stored;
@@ -42,18 +45,33 @@ export class Runner {
     deadline.cancel();
   }
 
-  /** An alarm no later than anything is due. */
-  ensureAlarm(db: Db): void {
+  /** An alarm no later than anything is due; false when nothing ever is. */
+  ensureAlarm(db: Db): boolean {
     const now = Date.now();
     let wake: number | null = null;
     for (const { generation, at } of wakeTimes(db)) {
       const next = this.#running.has(generation) ? now + LIMITS.cronLostMs : at;
       if (wake === null || next < wake) wake = next;
     }
-    if (wake === null) return;
+    if (wake === null) return false;
+    this.#beWatched(db, now);
     // With all places taken, the run that ends first begins the next one; the alarm is for when it is lost.
     const full = this.#running.size >= LIMITS.runsAtOnce;
     this.#alarm.ensure(full ? Math.max(wake, now + LIMITS.cronIntervalMs) : Math.max(wake, 1));
+    return true;
+  }
+
+  /** By the tenant's registry, which sees when the alarm is lost. Asked for once per life and interval. */
+  #beWatched(db: Db, now: number): void {
+    if (now < this.#watchedUntil) return;
+    this.#watchedUntil = now + LIMITS.watchMs;
+    const tenant = readTenant(db);
+    callObject(this.#env.REGISTRY, tenant, true, (registry) => registry.watch()).catch(
+      (error: unknown) => {
+        this.#watchedUntil = 0;
+        logError("warn", error, { during: "schedules" });
+      },
+    );
   }
 
   /** Begins what is due as far as there is room: one commit, with the alarm for what comes next. */

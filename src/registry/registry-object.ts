@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
+import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import { knowsTenant, noteTenant } from "../storage/registry-keys.ts";
 import { openRegistry } from "../storage/registry-schema.ts";
@@ -13,16 +14,19 @@ import * as settings from "./settings.ts";
 import { standingOn } from "./standing.ts";
 import type { Standing } from "./standing.ts";
 import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
+import { Watch } from "./watch.ts";
 import * as webhooks from "./webhooks.ts";
 
 /** Definitions, API keys and webhooks of one tenant. Reading one that does not exist writes nothing. */
 export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   readonly #db: Db;
+  readonly #watch: Watch;
   #opened = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = new Db(ctx.storage);
+    this.#watch = new Watch(new AlarmClock(ctx.storage, this.#db.meter), env);
   }
 
   /** The database with its tables, made now if need be. */
@@ -42,9 +46,23 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   /** Asks the directory of this registry's tenant. */
   async #standingOn(definitionId: string): Promise<Standing | null> {
     const shards = settings.shards(this.#stored(), this.#open, false, undefined);
+    return await standingOn(this.env, this.#tenant(), shards, definitionId);
+  }
+
+  #tenant(): string {
     const { name } = this.ctx.id;
     if (name === undefined) throw new Error("A registry is called by its tenant's name");
-    return await standingOn(this.env, name, shards, definitionId);
+    return name;
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#watch.ring(this.#tenant(), () =>
+      webhooks.subscriptions(this.#stored()).map(({ id }) => id),
+    );
+  }
+
+  watch(): Promise<void> {
+    return this.#watch.begin();
   }
 
   async deploy(command: DeployCommand) {
@@ -127,7 +145,10 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   createWebhook(command: webhooks.CreateWebhookCommand) {
-    return asData(() => webhooks.createWebhook(this.#stored(), this.#open, command, Date.now()));
+    return asData(async () => {
+      await this.#watch.begin();
+      return webhooks.createWebhook(this.#stored(), this.#open, command, Date.now());
+    });
   }
 
   listWebhooks(query: { limit: number; cursor: string | null; lease: number }) {
@@ -139,7 +160,10 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   updateWebhook(command: webhooks.UpdateWebhookCommand) {
-    return asData(() => webhooks.updateWebhook(this.#stored(), command, Date.now()));
+    return asData(async () => {
+      if (command.changes.state === "active") await this.#watch.begin();
+      return webhooks.updateWebhook(this.#stored(), command, Date.now());
+    });
   }
 
   disableWebhook(command: Parameters<RegistryRpc["disableWebhook"]>[0]) {
@@ -155,7 +179,11 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   webhookConfig(id: string) {
-    return asData(() => webhooks.webhookConfig(this.#stored(), id));
+    return asData(async () => {
+      const config = webhooks.webhookConfig(this.#stored(), id);
+      if (config?.state === "active") await this.#watch.begin();
+      return config;
+    });
   }
 
   noteTenant(name: string) {

@@ -25,6 +25,11 @@ export class AlarmClock {
     this.#at = await this.#storage.getAlarm();
   }
 
+  /** Whether there is one, as far as is known. */
+  get isSet(): boolean {
+    return this.#at !== null;
+  }
+
   /** The alarm went off: the platform holds none now. */
   wentOff(): void {
     this.#at = null;

@@ -59,6 +59,8 @@ export interface WebhookRpc {
   redeliver(command: { deliveryId: string } & CollectionKey): Promise<WebhookReply>;
   /** Its address or state changed: what waits is looked at now. */
   reconfigured(): Promise<void | Refused>;
+  /** Sets an alarm that was lost. */
+  tend(): Promise<void>;
   /** Deliveries that are still to be made. */
   backlog(): Promise<number | Refused>;
   /** Its webhook was deleted: everything goes. */

@@ -124,6 +124,11 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
     });
   }
 
+  async tend(): Promise<void> {
+    await this.#wake();
+    if (this.#stored() !== null && !this.#alarm.isSet) this.#look();
+  }
+
   backlog() {
     return asData(() => {
       const db = this.#stored();

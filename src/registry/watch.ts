@@ -1,0 +1,58 @@
+import { LIMITS } from "../base/limits.ts";
+import { logError } from "../base/log.ts";
+import type { Env } from "../env.ts";
+import type { AlarmClock } from "../storage/alarm-clock.ts";
+
+/**
+ * The platform drops an alarm whose handler fails for two minutes, as under a deployment that does not work. What
+ * then waits for its next alarm would wait for ever, so the registry, which has one of its own for this, looks at
+ * the tenant's schedules and webhooks every hour while there is something to look at.
+ */
+export class Watch {
+  readonly #alarm: AlarmClock;
+  readonly #env: Pick<Env, "CRON" | "WEBHOOKS">;
+  #loading: Promise<void> | null = null;
+
+  constructor(alarm: AlarmClock, env: Pick<Env, "CRON" | "WEBHOOKS">) {
+    this.#alarm = alarm;
+    this.#env = env;
+  }
+
+  /** From now on, if it did not yet. */
+  async begin(): Promise<void> {
+    this.#loading ??= this.#alarm.load().catch((error: unknown) => {
+      this.#loading = null;
+      throw error;
+    });
+    await this.#loading;
+    this.#alarm.ensure(Date.now() + LIMITS.watchMs);
+  }
+
+  /** What the alarm does. Never throws. `webhooks`: ids of those that send. */
+  async ring(tenant: string, webhooks: () => string[]): Promise<void> {
+    this.#alarm.wentOff();
+    const outcomes = await Promise.all([
+      tried(() => this.#env.CRON.getByName(tenant).tend()),
+      tried(async () => {
+        const ids = webhooks();
+        await Promise.all(
+          ids.map((id) => tried(() => this.#env.WEBHOOKS.getByName(`${tenant}/${id}`).tend())),
+        );
+        return ids.length > 0;
+      }),
+    ]);
+    if (outcomes.some((goesOn) => goesOn !== false)) {
+      this.#alarm.ensure(Date.now() + LIMITS.watchMs);
+    }
+  }
+}
+
+/** Null where it failed. */
+async function tried<Result>(look: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await look();
+  } catch (error) {
+    logError("warn", error, { during: "watch" });
+    return null;
+  }
+}
