@@ -1,4 +1,5 @@
-import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+import { Hono } from "hono/tiny";
 import { listRoutes } from "./actor-lists.ts";
 import { actorRoutes } from "./actors.ts";
 import type { AppEnv } from "./app-env.ts";
@@ -52,6 +53,8 @@ export const routes: readonly Route[] = [...declared, ...serviceRoutes(declared)
 /** The HTTP side of the Worker. */
 export function createApp(extra: readonly Route[] = []): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
+  // Hono's usual choice first builds a router that our paths do not fit, then takes this one.
+  app.router = new TrieRouter();
   // Fixed paths such as /v1/actors/count stand before the patterns that would take them for an id.
   const all = [...extra, ...laterRoutes, ...routes];
   app.use(requestId());
