@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { DEFAULT_TENANT, actorObjectName } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { Place, Summary } from "../../src/directory/rpc.ts";
@@ -12,16 +12,17 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { deployed, objectOf, ringAlarm } from "../support/actors.ts";
 import { fresh } from "../support/api.ts";
 import { shardCalls, value } from "../support/directory.ts";
+import { allowManyObjects } from "../support/many-objects.ts";
 import { crash, indexedIn, watchDirectory } from "../support/reports.ts";
 import type { Fault } from "../support/reports.ts";
 
-/** Every one is an object with a file of its own, so their number is what the test takes long for. */
-const ACTORS = 300;
-const ACTS = 900;
+const ACTORS = 2_000;
+const ACTS = 2_500;
 const CLIENTS = 24;
 /** Of a hundred calls to the directory, how many go wrong. */
 const FAULTS = 12;
 
+beforeAll(allowManyObjects);
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -221,7 +222,7 @@ test(`${ACTORS} actors, changed at random while the directory fails at random: n
   // oxlint-disable-next-line no-console
   console.log(told);
   expect(left.slice(0, 3), told).toEqual([]);
-  expect(faults).toBeGreaterThan(50);
+  expect(faults).toBeGreaterThan(100);
 }, 600_000);
 
 /** The reply's error word, or `ok`. A crash under a call is `unavailable`; anything else thrown is a fault of ours. */
