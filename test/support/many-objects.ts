@@ -5,7 +5,7 @@
 export function allowManyObjects(): void {
   const first = new WeakMap<object, object>();
   const { construct } = Reflect;
-  Reflect.construct = (target: Function, args: ArrayLike<unknown>, newTarget = target) => {
+  const once = (target: Function, args: unknown[], newTarget = target): unknown => {
     if (newTarget.name === "Class") {
       const prototype = newTarget.prototype as object;
       const kept = first.get(newTarget) ?? prototype;
@@ -14,4 +14,5 @@ export function allowManyObjects(): void {
     }
     return construct(target, args, newTarget);
   };
+  Reflect.construct = once as typeof construct;
 }
