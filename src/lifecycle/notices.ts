@@ -1,4 +1,4 @@
-import { bytesOver, canonicalJson } from "../base/json.ts";
+import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { StateValue } from "../machine/types.ts";
@@ -67,11 +67,13 @@ export function noticesOf(subject: Subject, before: Standing | null, record: Log
   }
   const end = endOf(before, after, record);
   if (end !== undefined) told.push({ type: end, more: detailsOf(record) });
+  if (told.length === 0) return [];
+  const common = commonOf(dataOf(subject, after, record));
   return told.map(({ type, more }, n) => ({
     id: `${subject.uid}:${record.seq}:${n}`,
     type,
     at: record.at,
-    data: bounded(dataOf(subject, after, record), more),
+    data: bounded(common, more),
   }));
 }
 
@@ -121,24 +123,42 @@ function dataOf(subject: Subject, after: Standing, record: LogRecord): JsonObjec
   };
 }
 
-/** Leaves out, and names, what would make a message too long: the log has it all. */
-function bounded(data: JsonObject, more: JsonObject): JsonObject {
-  const whole = { ...data, ...more };
-  if (fits(whole)) return whole;
-  const kept: Record<string, JsonValue> = { ...data };
-  const omitted: string[] = [];
-  for (const [name, value] of Object.entries(more)) {
-    if (fits({ ...kept, [name]: value, omitted: [] })) kept[name] = value;
-    else omitted.push(name);
-  }
-  for (const name of ["stateValue", "tags"]) {
-    if (fits({ ...kept, omitted })) break;
-    delete kept[name];
-    omitted.push(name);
-  }
-  return { ...kept, omitted };
+/** What all notices of a record have, and its bytes of JSON: a step may emit tens of thousands of events. */
+interface Common {
+  data: JsonObject;
+  bytes: number;
+  omitted: readonly string[];
 }
 
-function fits(data: JsonObject): boolean {
-  return bytesOver(LIMITS.noticeBytes, JSON.stringify(data)) <= LIMITS.noticeBytes;
+function commonOf(whole: JsonObject): Common {
+  const data: Record<string, JsonValue> = { ...whole };
+  const omitted: string[] = [];
+  for (const name of ["stateValue", "tags"]) {
+    if (sizeOf({ ...data, omitted }) <= LIMITS.noticeBytes) break;
+    delete data[name];
+    omitted.push(name);
+  }
+  return { data, bytes: sizeOf(data), omitted };
+}
+
+/** Leaves out, and names, what would make a message too long: the log has it all. */
+function bounded({ data, bytes, omitted: missing }: Common, more: JsonObject): JsonObject {
+  // Two objects that become one share their braces for a comma.
+  if (missing.length === 0 && bytes + sizeOf(more) - 1 <= LIMITS.noticeBytes) {
+    return { ...data, ...more };
+  }
+  const kept: Record<string, JsonValue> = {};
+  const omitted = [...missing];
+  for (const [name, value] of Object.entries(more)) {
+    const present = { ...kept, [name]: value, omitted: [...omitted, ...Object.keys(more)] };
+    if (bytes + sizeOf(present) - 1 <= LIMITS.noticeBytes) kept[name] = value;
+    else omitted.push(name);
+  }
+  return { ...data, ...kept, ...(omitted.length === 0 ? {} : { omitted }) };
+}
+
+const encoder = new TextEncoder();
+
+function sizeOf(data: JsonObject): number {
+  return encoder.encode(JSON.stringify(data)).byteLength;
 }

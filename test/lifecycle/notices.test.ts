@@ -106,6 +106,28 @@ describe("notices", () => {
     expect(notice!.data["omitted"]).toEqual(expect.arrayContaining(["stateValue"]));
   });
 
+  it("of one record write its state once, however many events a step emits", () => {
+    const emitted = Array.from({ length: 1_000 }, () => ({ type: "TICK" }));
+    for (const [length, omitted] of [
+      [700, undefined],
+      [5_000, ["stateValue"]],
+    ] as const) {
+      let written = 0;
+      const regions = Array.from({ length }, (_, n) => [`region-${n}`, "on"] as const);
+      const stateValue = Object.defineProperty(Object.fromEntries(regions), "toJSON", {
+        value() {
+          written += 1;
+          return Object.fromEntries(regions);
+        },
+      });
+      const notices = noticesOf(subject, open, record({ stateValue, emitted }));
+      expect(notices).toHaveLength(emitted.length + 1);
+      expect(notices[0]!.data["emitted"]).toEqual({ type: "TICK" });
+      expect(notices[0]!.data["omitted"]).toEqual(omitted);
+      expect(written).toBeLessThan(10);
+    }
+  });
+
   it("are there exactly where there is something to tell, and never too long", () => {
     const anyRecord = fc.record({
       kind: fc.constantFrom("event", "timer", "migrated", "paused", "reminder" as const),
