@@ -1,3 +1,4 @@
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import type { Failure } from "./errors.ts";
 
 /**
@@ -5,18 +6,13 @@ import type { Failure } from "./errors.ts";
  * of one list from being used on another.
  */
 export function encodeCursor(list: string, position: number): string {
-  return btoa(`${list}:${position}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return encodeBase64url(`${list}:${position}`);
 }
 
 /** The position in a cursor that `encodeCursor` made for the same list, or null. */
 export function decodeCursor(list: string, cursor: string): number | null {
-  if (!/^[\w-]{1,200}$/.test(cursor)) return null;
-  let text: string;
-  try {
-    text = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
-  } catch {
-    return null;
-  }
+  const text = decodeBase64url(cursor, 200);
+  if (text === null) return null;
   const position = Number(text.slice(list.length + 1));
   const genuine = Number.isSafeInteger(position) && encodeCursor(list, position) === cursor;
   return genuine ? position : null;

@@ -1,11 +1,12 @@
 import { CURSOR_INVALID, decodeCursor } from "../base/cursor.ts";
+import { pageDown } from "../base/page-down.ts";
 import { pageOfRuns } from "../storage/cron-runs.ts";
 import type { RunRow } from "../storage/cron-runs.ts";
 import { findSchedule, pageOfSchedules } from "../storage/cron-schedules.ts";
 import type { ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
 import type { CronReply } from "./rpc.ts";
-import { answer, notFound, openRun, pageDown, runView, scheduleView } from "./view.ts";
+import { answer, notFound, openRun, runView, scheduleView } from "./view.ts";
 
 export function list(
   db: Db | null,

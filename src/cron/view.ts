@@ -1,4 +1,3 @@
-import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
 import { ERRORS, refuse } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
@@ -61,26 +60,4 @@ export function runView(row: RunRow): JsonObject {
     ...(row.missed === null ? {} : { missed: row.missed }),
     attempts: row.attempts,
   };
-}
-
-/** A page of a list that is read downwards from a position. */
-export function pageDown<Row>(
-  list: string,
-  query: { limit: number; cursor: string | null },
-  now: number,
-  below: (position: number, limit: number) => Row[],
-  positionOf: (row: Row) => number,
-  show: (row: Row) => JsonObject,
-): CronReply {
-  const before = query.cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor(list, query.cursor);
-  if (before === null) return { ok: false, failure: CURSOR_INVALID };
-  const rows = below(before, query.limit + 1);
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  return answer(200, {
-    items: page.map(show),
-    nextCursor:
-      rows.length > page.length && last !== undefined ? encodeCursor(list, positionOf(last)) : null,
-    asOf: isoTime(now),
-  });
 }

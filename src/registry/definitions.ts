@@ -16,7 +16,8 @@ import type { Standing } from "./standing.ts";
 
 const LIST = "definitions";
 
-function summary(row: DefinitionRow): JsonObject {
+/** A definition as lists show it. */
+export function summary(row: DefinitionRow): JsonObject {
   return {
     id: row.id,
     family: row.family,

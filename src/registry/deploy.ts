@@ -2,7 +2,6 @@ import type { Problem } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { sha256Hex } from "../base/sha256.ts";
-import { isoTime } from "../base/time.ts";
 import { codeOf } from "../fingerprint/kernel.ts";
 import { canonicalDefinition } from "../machine/canonical.ts";
 import { checkDefinition } from "../machine/check.ts";
@@ -21,6 +20,7 @@ import {
   putDefinition,
 } from "../storage/registry-definitions.ts";
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
+import { summary } from "./definitions.ts";
 import { answer, notFound, refuse, tooMany } from "./replies.ts";
 import type { DeployCommand, RegistryReply } from "./rpc.ts";
 import type { Standing } from "./standing.ts";
@@ -110,12 +110,7 @@ const ID_IS_FAMILY: Problem = {
 
 function deployed(row: DefinitionRow, status: number, more: JsonObject): RegistryReply {
   return answer(status, {
-    id: row.id,
-    family: row.family,
-    hash: row.hash,
-    parentId: row.parent_id,
-    deployedAt: isoTime(row.deployed_at),
-    inForceAt: isoTime(row.deployed_at),
+    ...summary(row),
     warnings: JSON.parse(row.warnings) as JsonValue,
     rule: null,
     idempotent: false,
