@@ -126,6 +126,8 @@ export class Reporter implements Observer {
     this.#telling = true;
     try {
       for (let failures = 0; ;) {
+        // Events tend to come in bursts, of which only the end has to be told.
+        await pause(LIMITS.gatherMs);
         const { actor } = this.#resident;
         if (actor === null || this.#knows(actor)) return;
         try {
@@ -138,7 +140,7 @@ export class Reporter implements Observer {
             return;
           }
           failures += 1;
-          await new Promise((resolve) => setTimeout(resolve, delay));
+          await pause(delay);
         }
       }
     } finally {
@@ -182,6 +184,10 @@ export class Reporter implements Observer {
     const name = entryShard(tenant, count, id);
     given(await within(LIMITS.directoryCallMs, callObject(env.DIRECTORY, name, true, call)));
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** A call that never comes back must not keep an alarm, or a spawn, for ever. */

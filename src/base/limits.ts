@@ -136,6 +136,8 @@ export const LIMITS = {
   directoryShardsMost: 256,
   /** steps of an actor's history whose codes stand in its entry, so that migrations decide without waking it. */
   historySteps: 32,
+  /** ms that an actor gathers changes before it tells the directory the last of them, which has to know within a second. */
+  gatherMs: 100,
   /** ms after a change at which an alarm makes sure that the directory knows it; one per minute of activity. */
   settleMs: 60_000,
   /** ms an actor waits for its directory shard to answer; a shard that hangs must hold neither an alarm nor a spawn. */
