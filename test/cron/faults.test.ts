@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import { attempt } from "../../src/cron/act.ts";
+import type { Run } from "../../src/cron/act.ts";
 import { refShard } from "../../src/directory/shards.ts";
 import type { RefChange } from "../../src/directory/rpc.ts";
 import type { Env } from "../../src/env.ts";
@@ -277,5 +279,48 @@ describe("by reference", () => {
     expect(await tenant.count("b")).toBe(1);
     expect(await tenant.count("c")).toBe(0);
     expect(runs).toMatchObject([{ actorId: "b", outcome: "succeeded" }]);
+  });
+
+  test("one that is deleted while an answer was lost may have had the event: no other gets it", async () => {
+    const tenant = await referring();
+    await refer(tenant, "b", true, 1);
+    await tenant.spawn("c");
+    await crash(tenant, async (_, real) => {
+      await real();
+      return never();
+    });
+    expect((await tenant.call("DELETE", "/v1/actors/b")).status).toBe(204);
+    await refer(tenant, "c", true, 1);
+    expect(await tenant.settled("m")).toMatchObject([
+      { actorId: "b", outcome: "refused", code: "actor_not_found", attempts: 2 },
+    ]);
+    expect(await tenant.count("c")).toBe(0);
+  });
+
+  test("an attempt that was given up writes nothing down and calls nobody, however late it learns whom", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START });
+    let answer = (_: number) => {};
+    const shards = new Promise<number>((resolve) => (answer = resolve));
+    const called: string[] = [];
+    const given = {
+      ...(env as unknown as Env),
+      REGISTRY: { getByName: () => ({ shards: () => shards }) } as never,
+      REFS: {
+        getByName: () => ({ find: async () => (called.push("refs"), [{ id: "b", uid: "u" }]) }),
+      } as never,
+      ACTORS: { getByName: () => ({ send: async () => called.push("actor") }) } as never,
+    };
+    const run: Run = {
+      ...{ tenant: fresh("t"), id: "m", generation: 1, slot: START, principal: "k", target: null },
+      ...{ spawn: null, send: { actorId: "ref:n:v:1", type: "ADD" } },
+    };
+    const pins: unknown[] = [];
+    const attempted = attempt(given, run, (target) => pins.push(target));
+    for (let polls = 0; polls < 100; polls += 1) await vi.advanceTimersByTimeAsync(1_000);
+    expect(await attempted).toMatchObject({ kind: "again", code: "unavailable", lost: true });
+    answer(16);
+    for (let polls = 0; polls < 100; polls += 1) await vi.advanceTimersByTimeAsync(10);
+    expect(called).toEqual(["refs"]);
+    expect(pins).toEqual([]);
   });
 });
