@@ -65,7 +65,7 @@ export class Streams implements Observer {
     for (const socket of sockets) {
       const state = stateOf(socket);
       if (state === null) continue;
-      if (after === null) end(socket, "deleted");
+      if (after?.envelope.uid !== state.uid) end(socket, "deleted");
       else if (records[0]?.seq !== state.sent + 1) this.#read(socket);
       else if (!this.#reading.has(socket)) {
         if (texts.length === 0) for (const record of records) texts.push(textOf(record));

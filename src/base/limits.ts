@@ -72,7 +72,7 @@ export const LIMITS = {
   /** characters sent to a reader and not yet read; the rest waits in the log, so slow readers cost no memory. */
   streamWindow: 262_144,
   /** characters that one WebSocket carries in all: nobody sees how many of them are unread, and they are held in memory. */
-  streamChars: 33_554_432,
+  streamChars: 4_194_304,
   /** ms that a stream token opens streams: it stands in an address, which gets logged on the way. */
   streamTokenMs: 60_000,
   /** characters; an idempotency key. */

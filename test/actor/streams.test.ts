@@ -1,9 +1,17 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { call, deployDoor, expectProblem, fresh, spawnOn } from "../support/api.ts";
+import type { Body } from "../support/api.ts";
 import { evict, objectOf, records, ringAlarm, sent, spawned } from "../support/actors.ts";
-import { askForSocket, EventReader, range, SocketReader } from "../support/streams.ts";
+import {
+  askForEvents,
+  askForSocket,
+  EventReader,
+  range,
+  SocketReader,
+} from "../support/streams.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -133,16 +141,20 @@ describe("a WebSocket", () => {
   test("carries so many characters, then its client has to come again", async () => {
     const id = await spawned(counter);
     const big = { text: "x".repeat(1_000_000) };
-    for (let n = 0; n < 40; n += 1) expect((await sent(id, "ADD", big)).status).toBe(200);
-    const reader = await SocketReader.open(id, { after: 1 });
-    expect(await reader.closed).toEqual({ code: 1013, reason: "resume after the last record" });
-    const seqs = reader.seqs();
-    const chars = reader.texts.reduce((sum, text) => sum + text.length, 0);
-    expect(chars).toBeGreaterThanOrEqual(LIMITS.streamChars);
-    expect(chars - (reader.texts.at(-1) as string).length).toBeLessThan(LIMITS.streamChars);
-    const next = await SocketReader.open(id, { after: seqs.at(-1) as number });
-    await next.until(41 - (seqs.at(-1) as number));
-    expect([...seqs, ...next.seqs()]).toEqual(range(2, 41));
+    for (let n = 0; n < 13; n += 1) expect((await sent(id, "ADD", big)).status).toBe(200);
+    const seqs: number[] = [1];
+    for (let rounds = 1; (seqs.at(-1) as number) < 8; rounds += 1) {
+      expect(rounds).toBeLessThan(4);
+      const reader = await SocketReader.open(id, { after: seqs.at(-1) as number });
+      expect(await reader.closed).toEqual({ code: 1013, reason: "resume after the last record" });
+      const chars = reader.texts.reduce((sum, text) => sum + text.length, 0);
+      expect(chars).toBeGreaterThanOrEqual(LIMITS.streamChars);
+      expect(chars - (reader.texts.at(-1) as string).length).toBeLessThan(LIMITS.streamChars);
+      seqs.push(...reader.seqs());
+    }
+    const last = await SocketReader.open(id, { after: seqs.at(-1) as number });
+    await last.until(14 - (seqs.at(-1) as number));
+    expect([...seqs, ...last.seqs()]).toEqual(range(1, 14));
   });
 
   test("whose time is up is sent nothing more", async () => {
@@ -249,6 +261,82 @@ describe("a backlog", () => {
       state.getWebSockets().map((socket) => socket.deserializeAttachment() as Attachment),
     );
   }
+});
+
+describe("a client", () => {
+  /** Reads to the actor's end, over as many connections as it takes; `cut` ends the present one. */
+  function follow(id: string, byEvents: boolean) {
+    const seen: number[] = [];
+    let cut = () => {};
+    const connection = async (): Promise<boolean> => {
+      const after = seen.at(-1) ?? 0;
+      let open = true;
+      if (byEvents) {
+        const response = await askForEvents(id, { after });
+        if (response.status === 204) return true;
+        const reader = new EventReader(response);
+        cut = () => {
+          open = false;
+          void reader.cancel();
+        };
+        for (;;) {
+          const next = await reader.next();
+          if (!open || next === null) return false;
+          seen.push(next.seq);
+        }
+      }
+      const reader = await SocketReader.open(id, { after });
+      cut = () => {
+        // What arrives after the cut did not arrive.
+        if (open) seen.push(...reader.seqs());
+        open = false;
+        reader.socket.close(1000);
+      };
+      const { reason } = await reader.closed;
+      cut();
+      return reason === "finished";
+    };
+    const reading = (async () => {
+      for (let n = 0; n < 200; n += 1) {
+        if (await connection().catch(() => false)) return seen;
+      }
+      throw new Error("It never ended");
+    })();
+    return { reading, cut: () => cut() };
+  }
+
+  const steps = fc.array(
+    fc.constantFrom("one", "many", "large", "sleep", "loss", "cut events", "cut socket"),
+    { minLength: 5, maxLength: 20 },
+  );
+
+  test("sees each record once and in order, whatever is cut off, sleeps or gets lost when", async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (plan) => {
+        const id = await spawned(counter);
+        const events = follow(id, true);
+        const socket = follow(id, false);
+        for (const step of plan) {
+          if (step === "one") await sent(id, "ADD");
+          if (step === "many") await added(id, 60, { text: "x".repeat(2_000) });
+          if (step === "large") await sent(id, "ADD", { text: "x".repeat(400_000) });
+          // One that sleeps already cannot be put to sleep.
+          const lost = { webSockets: step === "loss" ? "close" : "hibernate" } as const;
+          if (step === "sleep" || step === "loss") {
+            await evictDurableObject(objectOf(id), lost).catch(() => {});
+          }
+          if (step === "cut events") events.cut();
+          if (step === "cut socket") socket.cut();
+        }
+        await sent(id, "END");
+        const log = (await call("GET", `/v1/actors/${id}`)).body as Body;
+        const all = range(1, log.seq);
+        expect(await events.reading).toEqual(all);
+        expect(await socket.reading).toEqual(all);
+      }),
+      { numRuns: 8 },
+    );
+  });
 });
 
 describe("streams", () => {

@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 /** The timers set from now on that neither went off nor were cleared. */
-function pendingTimers(): Set<unknown> {
+function pendingTimers(onSet: (ms: number) => void = () => {}): Set<unknown> {
   const { setTimeout: set, clearTimeout: clear } = globalThis;
   const pending = new Set<unknown>();
   vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms?: number) => {
@@ -52,6 +52,7 @@ function pendingTimers(): Set<unknown> {
       act();
     }, ms);
     pending.add(timer);
+    onSet(ms ?? 0);
     return timer;
   }) as typeof setTimeout);
   vi.spyOn(globalThis, "clearTimeout").mockImplementation((timer) => {
@@ -207,14 +208,13 @@ describe("the caller's signal", () => {
     const ending = new AbortController();
     const { signal } = ending;
     // The pause is the one timer that long.
-    const set = globalThis.setTimeout;
-    vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms?: number) => {
-      if (ms !== undefined && ms >= 60_000) queueMicrotask(() => ending.abort());
-      return set(act, ms);
-    }) as typeof setTimeout);
+    const pending = pendingTimers((ms) => {
+      if (ms >= 60_000) queueMicrotask(() => ending.abort());
+    });
     const { client, heard } = await setUp([busy("60")], { retry, timeoutMs: 50_000 });
     const error = await failureOf(client.sendEvent("a", "PAY", undefined, { signal }));
     expect(error.code).toBe("aborted");
+    expect(pending.size).toBe(0);
     expect(heard).toHaveLength(1);
   });
 
