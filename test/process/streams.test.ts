@@ -1,6 +1,8 @@
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
@@ -184,4 +186,51 @@ test("a stream that the server ends is closed at once, also while its actor is b
     await pause(50);
   }
   expect(closed).toEqual(closed.map(() => ({ code: 4410, wasClean: true })));
+});
+
+/** What docs/streams.md shows, block by block. */
+function shown(language: string): string[] {
+  const page = readFileSync(new URL("../../docs/streams.md", import.meta.url), "utf8");
+  return [...page.matchAll(/^```(\w*)\n([^]*?)^```$/gm)]
+    .filter(([, name]) => name === language)
+    .map(([, , text = ""]) => text);
+}
+
+test("the page about streams shows what works: with curl, and by a WebSocket that a token opens", async () => {
+  const { url } = server;
+  const client = createClient({ baseUrl: url, apiKey: "dev" });
+  await spawned("contract-1");
+  const { token } = await client.streamToken("contract-1");
+  const snippet = shown("js").find((text) => text.includes("new WebSocket")) as string;
+  const records: LogRecord[] = [];
+  const socket: WebSocket = new Function(
+    "base",
+    "token",
+    "last",
+    "show",
+    "comeBack",
+    `${snippet}; return socket;`,
+  )(
+    url,
+    token,
+    0,
+    (record: LogRecord) => records.push(record),
+    () => {},
+  );
+  const closed = new Promise((end) =>
+    socket.addEventListener("close", ({ reason }) => end(reason)),
+  );
+  const [command = ""] = shown("sh");
+  const pasted = promisify(execFile)("sh", ["-c", command], {
+    env: { ...process.env, URL: `${url}/v1` },
+  });
+  await until(() => records.length === 1);
+  await client.sendEvent("contract-1", "END");
+  const { stdout } = await pasted;
+  const [start = ""] = (shown("")[0] ?? "").split(", …}");
+  const undated = (text: string) => text.replaceAll(/"at":"[^"]*"/g, '"at":"…"');
+  expect(undated(stdout).startsWith(undated(start))).toBe(true);
+  expect(stdout.match(/^id: \d+$/gm)).toEqual(["id: 0", "id: 1", "id: 2"]);
+  expect(await closed).toBe("finished");
+  expect(records.map(({ seq }) => seq)).toEqual([1, 2]);
 });
