@@ -299,20 +299,30 @@ describe("by reference", () => {
 
   test("an attempt that was given up writes nothing down and calls nobody, however late it learns whom", async () => {
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START });
-    let answer = (_: number) => {};
-    const shards = new Promise<number>((resolve) => (answer = resolve));
+    const { promise: shards, resolve: answer } = Promise.withResolvers<number>();
     const called: string[] = [];
     const given = {
       ...(env as unknown as Env),
       REGISTRY: { getByName: () => ({ shards: () => shards }) } as never,
       REFS: {
-        getByName: () => ({ find: async () => (called.push("refs"), [{ id: "b", uid: "u" }]) }),
+        getByName: () => ({
+          find: async () => {
+            called.push("refs");
+            return { ok: true, value: [{ id: "b", uid: "u", bornAt: START }] };
+          },
+        }),
       } as never,
       ACTORS: { getByName: () => ({ send: async () => called.push("actor") }) } as never,
     };
     const run: Run = {
-      ...{ tenant: fresh("t"), id: "m", generation: 1, slot: START, principal: "k", target: null },
-      ...{ spawn: null, send: { actorId: "ref:n:v:1", type: "ADD" } },
+      tenant: fresh("t"),
+      id: "m",
+      generation: 1,
+      slot: START,
+      principal: "k",
+      target: null,
+      spawn: null,
+      send: { actorId: "ref:n:v:1", type: "ADD" },
     };
     const pins: unknown[] = [];
     const attempted = attempt(given, run, (target) => pins.push(target));
