@@ -289,6 +289,55 @@ it("410 of an address that the webhook has left does not disable it", async () =
   expect((await call("GET", `/v1/webhooks/${id}`)).body).toMatchObject({ url, state: "active" });
 });
 
+it("an alarm has set the next one before its attempts are through", async () => {
+  const { id } = await webhookOn(["emit"]);
+  let over = false;
+  const { received } = outside(async (_, nth) => {
+    if (nth > 1) await until(() => over);
+    return new Response(null, { status: nth > 1 ? 204 : 500 });
+  });
+  await ping(id);
+  await untilDeliveries(id, ([first]) => first.attempts.length === 1);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
+  const ringing = ringWebhook(id);
+  await vi.waitFor(() => expect(received).toHaveLength(2), 10_000);
+  expect(await webhookAlarm(id)).not.toBeNull();
+  over = true;
+  await ringing;
+});
+
+it("an attempt that outlives its webhook leaves nothing behind, no alarm either", async () => {
+  const { id } = await webhookOn(["emit"]);
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  let [over, ended] = [false, false];
+  const { received } = outside(async () => {
+    await until(() => over);
+    ended = true;
+    return new Response(null, { status: 500 });
+  });
+  await ping(id);
+  await vi.waitFor(() => expect(received).toHaveLength(1), 10_000);
+  expect((await call("DELETE", `/v1/webhooks/${id}`)).status).toBe(204);
+  over = true;
+  await vi.waitFor(() => expect(ended).toBe(true), 10_000);
+  expect(await webhookAlarm(id)).toBeNull();
+  expect(logged).not.toHaveBeenCalled();
+});
+
+it("what comes late for a webhook that was deleted is neither sent nor kept", async () => {
+  const { id } = await webhookOn(["emit"]);
+  const { received } = outside(() => new Response("ok"));
+  expect((await call("DELETE", `/v1/webhooks/${id}`)).status).toBe(204);
+  await enqueue(id, [notice("late")]);
+  const tables = () =>
+    runInDurableObject(webhookObject(id), (_, state) =>
+      state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name = 'webhook'").toArray(),
+    );
+  await vi.waitFor(async () => expect(await tables()).toEqual([]), 10_000);
+  expect(await webhookAlarm(id)).toBeNull();
+  expect(received).toEqual([]);
+});
+
 describe("redeliver", () => {
   it("sends the same message again, now, also one that arrived", async () => {
     const { id } = await webhookOn(["emit"]);
