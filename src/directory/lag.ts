@@ -18,7 +18,7 @@ export class Lag {
 
   #turn(now: number): void {
     const windows = Math.floor((now - this.#since) / WINDOW_MS);
-    if (windows < 1) return;
+    if (windows === 0) return;
     this.#before = windows === 1 ? this.#now : 0;
     this.#now = 0;
     this.#since = now;

@@ -24,7 +24,7 @@ export function put(shard: Shard, entry: Entry, now: number): void {
   if (!same && hasTombstone(db, entry.uid)) return;
 
   const to = shard.classFor(classOf(entry));
-  const next = rowOf(entry, to.n, same ? row.steps : null);
+  const next = rowOf(entry, to.n, same ? row : null);
   // A repeat says nothing of an actor that was woken in vain, and is not tried sooner for it.
   if (row && sameRow(row, next)) return;
   forgetRousing(shard, entry.id);
@@ -54,7 +54,8 @@ export function forgetRousing(shard: Shard, id: string): void {
   if (rousing.stored) deleteRousing(shard.db, id);
 }
 
-function rowOf(entry: Entry, n: number, steps: string | null): EntryRow {
+/** `before` is of the same incarnation: what is counted since birth only grows, also where two say the same seq. */
+function rowOf(entry: Entry, n: number, before: EntryRow | null): EntryRow {
   return {
     id: entry.id,
     class: n,
@@ -63,10 +64,10 @@ function rowOf(entry: Entry, n: number, steps: string | null): EntryRow {
     seq: entry.seq,
     due: entry.dueAt,
     updated: entry.updatedAt,
-    events: entry.events,
-    replays: entry.replays,
+    events: Math.max(entry.events, before?.events ?? 0),
+    replays: Math.max(entry.replays, before?.replays ?? 0),
     refs: canonicalJson(entry.refs),
-    steps: entry.steps ?? steps,
+    steps: entry.steps ?? before?.steps ?? null,
   };
 }
 

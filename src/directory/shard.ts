@@ -135,10 +135,12 @@ export class Shard {
     if (this.horizon.drained) this.readHorizon();
     const due = this.horizon.earliest;
     const tombstone = oldestTombstone(this.db);
-    const times = [...this.rousing.values()].map(({ at }) => at);
-    if (due !== null) times.push(due + LIMITS.overdueMs);
-    if (tombstone !== null) times.push(tombstone + LIMITS.tombstoneMs);
-    return times.length === 0 ? null : Math.min(...times);
+    let first = Infinity;
+    if (due !== null) first = due + LIMITS.overdueMs;
+    if (tombstone !== null) first = Math.min(first, tombstone + LIMITS.tombstoneMs);
+    // One by one: there may be more of them than a call takes arguments.
+    for (const { at } of this.rousing.values()) first = Math.min(first, at);
+    return first === Infinity ? null : first;
   }
 
   /** Forgets classes that nobody is in any more, when there have come to be many: definitions come and go. */

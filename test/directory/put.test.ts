@@ -111,6 +111,14 @@ describe("an entry", () => {
     ]);
   });
 
+  test("never counts less than it did, also by news of the same seq that comes late", async () => {
+    const one = entry({ events: 3, replays: 5 });
+    const name = await shardWith(one, { ...one, replays: 4 }, { ...one, events: 2 });
+    expect(await sqlInShard(name, "SELECT events, replays FROM entry")).toEqual([
+      { events: 3, replays: 5 },
+    ]);
+  });
+
   test("goes when it is buried, and does not come back", async () => {
     const one = entry();
     const name = await shardWith(one);
