@@ -9,6 +9,8 @@ import type { DirectoryRpc, Entry, Given } from "../../src/directory/rpc.ts";
 import { entryShard, shardCount } from "../../src/directory/shards.ts";
 import { fresh } from "./api.ts";
 
+export { seeded } from "./seeded.ts";
+
 /** A shard of a directory; a new stub each time, since evicting breaks old ones. */
 export function shardObject(name: string): DurableObjectStub<DirectoryObject> {
   return (env.DIRECTORY as unknown as DurableObjectNamespace<DirectoryObject>).getByName(name);
@@ -72,17 +74,6 @@ export function entry(over: Partial<Entry> = {}): Entry {
     steps: null,
     changedAt: Date.now(),
     ...over,
-  };
-}
-
-/** Numbers in [0, 1) that a seed decides (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   };
 }
 
