@@ -11,9 +11,6 @@ import { answer, noSuchActor, refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply } from "./rpc.ts";
 
-/** ms after which the alarm goes on with a deletion that nobody ended. */
-const RESUME_MS = 5_000;
-
 /**
  * Erases an actor, in steps that each do no harm when done again:
  *
@@ -44,7 +41,7 @@ export async function erase(
     // The next life is born after this time, even where clocks step back.
     insertTombstone(resident.db, keyHash, Math.max(now, envelope.bornAt));
   });
-  resident.alarm.ensure(now + RESUME_MS);
+  resident.alarm.ensure(now + LIMITS.erasureMs);
   return await endErasure(resident, id);
 }
 

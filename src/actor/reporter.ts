@@ -61,7 +61,10 @@ export class Reporter implements Observer {
     // A change that a crash kept untold is younger than its alarm is late; anything older is no delay of ours.
     const recent = now - (at - clockOffsetMs) < 2 * LIMITS.settleMs;
     this.#changedAt = recent ? at - clockOffsetMs : now;
-    this.#told = wokenBy === "call" ? this.#standing(actor, "assumed") : null;
+    const assumed = wokenBy === "call" && !this.#resident.untold;
+    this.#told = assumed ? this.#standing(actor, "assumed") : null;
+    // No alarm knows of one that was never told of.
+    if (this.#resident.untold && wokenBy === "call") this.#background(this.#tell());
   }
 
   owes(_before: Actor | null, after: Actor): number | null {

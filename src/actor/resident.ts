@@ -58,7 +58,12 @@ export class Resident {
   #books: Books | null = NONE;
   #unkept = false;
   #gone: Gone | null = null;
+  /** ms; when the deletion of `#gone` began. */
+  #goneAt = 0;
   #departures = 0;
+  /** By an alarm also where a call came first and still waits for what the alarm waits for. */
+  #wokenBy: "call" | "alarm" = "call";
+  #keeping = false;
 
   constructor(db: Db, env: Env, alarm: AlarmClock) {
     this.db = db;
@@ -117,10 +122,16 @@ export class Resident {
     this.keepBooks();
   }
 
-  /** A repeat was answered from its key. The next commit writes it, or the alarm. */
+  /** A repeat was answered from its key. The next commit writes it, or a timer in memory; the alarm tells of it. */
   countReplay(): void {
     this.note({ replays: this.books.replays + 1 });
     if (keepsDirectory(this.env)) this.alarm.ensure(Date.now() + LIMITS.settleMs);
+    if (this.#keeping) return;
+    this.#keeping = true;
+    setTimeout(() => {
+      this.#keeping = false;
+      this.keepBooks();
+    }, LIMITS.repeatsKeptMs);
   }
 
   /** Writes what was noted and has not been written: one row, or none. */
@@ -144,14 +155,16 @@ export class Resident {
    * one load would all begin from the same actor. They look at `actor` when it is their turn.
    */
   async load(wokenBy: "call" | "alarm" = "call"): Promise<void> {
-    this.#loading ??= this.#read(wokenBy).catch((error: unknown) => {
+    if (wokenBy === "alarm") this.#wokenBy = wokenBy;
+    this.#loading ??= this.#read().catch((error: unknown) => {
       this.#loading = null;
+      this.#wokenBy = "call";
       throw error;
     });
     await this.#loading;
   }
 
-  async #read(wokenBy: "call" | "alarm"): Promise<void> {
+  async #read(): Promise<void> {
     const tables = actorTables(this.db);
     this.#tombstones = tables.tombstone;
     if (!tables.actor) return;
@@ -162,13 +175,18 @@ export class Resident {
     this.#books = stored.books;
     if (stored.erasing !== null) {
       this.#gone = goneOf(envelope);
-      if (wokenBy === "call") await this.alarm.load();
+      this.#goneAt = stored.erasing;
+      if (this.#wokenBy === "alarm") return;
+      await this.alarm.load();
+      // One that got lost is set again by whatever wakes what is left.
+      if (this.#wokenBy === "call") this.alarm.ensure(Date.now() + LIMITS.erasureMs);
       return;
     }
     const departures = this.#departures;
     const registry = this.env.REGISTRY.getByName(envelope.tenant);
     const machine = await getMachine(registry, envelope.definitionHash, envelope.definitionId);
-    if (wokenBy === "call") await this.alarm.load();
+    if (this.#wokenBy === "call") await this.alarm.load();
+    const wokenBy = this.#wokenBy;
     // It can be deleted without its machine, so also while this waited for it.
     if (this.#departures !== departures) return;
     this.#actor = wake(envelope, machine);
@@ -240,6 +258,7 @@ export class Resident {
     this.#schema = ACTOR_SCHEMA;
     this.#departures += 1;
     this.#gone = goneOf(envelope);
+    this.#goneAt = at;
     this.#tombstones = true;
     this.#actor = null;
     this.#keys = new KeyIndex(this.db, 0, true);
@@ -255,6 +274,20 @@ export class Resident {
     this.#unkept = false;
   }
 
+  /** ms on the server's clock since when an alarm has had something to do; null when nobody is here. */
+  dueSince(now: number): number | null {
+    if (this.#gone !== null) return this.#goneAt;
+    const envelope = this.stored();
+    if (envelope === null) return null;
+    const dueAt = alarmTime(envelope) ?? 0;
+    return Math.max(envelope.at - envelope.clockOffsetMs, dueAt <= now ? dueAt : 0);
+  }
+
+  /** Whether it was last written by a version that told no directory. */
+  get untold(): boolean {
+    return this.#schema < TOLD_SCHEMA;
+  }
+
   /** The envelope as stored, for who needs no machine; null when there is no actor or it is being erased. */
   stored(): Envelope | null {
     if (this.#actor !== null) return this.#actor.envelope;
@@ -263,6 +296,9 @@ export class Resident {
     return stored === null || stored.erasing !== null ? null : decodeEnvelope(stored.snapshot);
   }
 }
+
+/** From this schema on, whatever is written of an actor is told to the directory. */
+const TOLD_SCHEMA = 2;
 
 const NONE: Books = { events: 0, replays: 0, steps: "", announced: 0 };
 

@@ -1,3 +1,4 @@
+import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
 import { forgetTombstones, vanished } from "./erase.ts";
@@ -7,8 +8,6 @@ import { Work } from "./work.ts";
 
 /** ms until the rest of a full batch is fired: a machine whose timers fire at once in a circle must not spin. */
 const BATCH_PAUSE_MS = 1_000;
-const RETRY_FIRST_MS = 1_000;
-const RETRY_MOST_MS = 60_000;
 
 /**
  * What the alarm does: fires what is due, makes sure that nobody is owed news, and sets the next alarm. It never
@@ -43,9 +42,18 @@ export class DueRunner {
       this.#failures = 0;
       return;
     }
-    const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
+    alarm.ensure(Date.now() + this.#pause(Date.now()));
     this.#failures += 1;
-    alarm.ensure(Date.now() + delay);
+  }
+
+  /**
+   * ms until what failed is tried again. An object that is idle for 10 s is taken from memory, and the count of
+   * failures with it; so a pause is also no shorter than half the time since there has been something to do.
+   */
+  #pause(now: number): number {
+    const counted = LIMITS.alarmRetryMs * 2 ** this.#failures;
+    const waited = (now - (this.#resident.dueSince(now) ?? now)) / 2;
+    return Math.min(Math.max(counted, Math.floor(waited)), LIMITS.alarmRetryMostMs);
   }
 
   async #tried(

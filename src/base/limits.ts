@@ -140,6 +140,13 @@ export const LIMITS = {
   gatherMs: 100,
   /** ms after a change at which an alarm makes sure that the directory knows it; one per minute of activity. */
   settleMs: 60_000,
+  /** ms after which a repeat that was answered is counted in storage: before an idle object is taken from memory, after 10 s. */
+  repeatsKeptMs: 5_000,
+  /** ms after which an alarm goes on with a deletion that nobody ended. */
+  erasureMs: 5_000,
+  /** ms after which an alarm tries again what it could not do: the first pause, which grows, and the longest. */
+  alarmRetryMs: 1_000,
+  alarmRetryMostMs: 60_000,
   /** ms an actor waits for its directory shard to answer; a shard that hangs must hold neither an alarm nor a spawn. */
   directoryCallMs: 10_000,
   /** ms after its due time at which a timer is overdue: the platform may be a minute late by itself. */

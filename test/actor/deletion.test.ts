@@ -152,6 +152,27 @@ describe("a deletion that the directory cannot be told of", () => {
     },
   );
 
+  test.each([1, 60, 3_600])("tries no oftener for being woken anew after %i s", async (seconds) => {
+    const { id, plan } = await halfDeleted();
+    plan.set(id, ["refused", "refused"]);
+    vi.setSystemTime(START + seconds * 1_000);
+    await crash(id);
+    await ringAlarm(id);
+    const delay = Math.min(Math.max(1_000, (seconds * 1_000) / 2), 60_000);
+    expect(await alarmOf(id)).toBe(Date.now() + delay);
+  });
+
+  test("whose alarm got lost goes on when anything wakes it", async () => {
+    const { id, plan } = await halfDeleted();
+    await runInDurableObject(objectOf(id), (_, state) => state.storage.deleteAlarm());
+    await crash(id);
+    plan.delete(id);
+    expectProblem(await call("GET", `/v1/actors/${id}`), 404, "actor_not_found");
+    expect(await alarmOf(id)).toBe(START + 5_000);
+    await ringAlarm(id);
+    expect(await entryOf(id)).toBeNull();
+  });
+
   test("is ended by the next DELETE", async () => {
     const { id, plan } = await halfDeleted();
     plan.delete(id);

@@ -18,6 +18,7 @@ import {
   ringAlarm,
   sent,
   spawned,
+  sqlIn,
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import { ringShard, shardObject, sqlInShard } from "../support/directory.ts";
@@ -266,6 +267,26 @@ describe("the alarm", () => {
     expect(await alarmOf(id)).toBeNull();
   });
 
+  test("tries again later and later also where nothing remembers how often it has failed", async () => {
+    const { plan } = watchDirectory();
+    const id = await spawned(machine);
+    const faults: Fault[] = Array.from({ length: 100 }, () => "refused");
+    vi.spyOn(Reporter.prototype, "committed").mockImplementation(() => {});
+    await sent(id, "GO");
+    plan.set(id, faults);
+    let last = 0;
+    for (let tries = 0; tries < 20; tries += 1) {
+      await evict(id);
+      await ringAlarm(id);
+      const delay = (await alarmOf(id))! - Date.now();
+      expect(delay).toBeGreaterThanOrEqual(last);
+      expect(delay).toBeGreaterThanOrEqual(1_000);
+      pass(delay);
+      last = delay;
+    }
+    expect(last).toBe(60_000);
+  });
+
   test("keeps a timer's due time beside what it has to make sure of", async () => {
     const { plan } = watchDirectory();
     const id = await spawned(machine);
@@ -304,6 +325,18 @@ describe("repeats of a key", () => {
     await until(() => isTold(id));
     const sql = "SELECT replays, events FROM entry WHERE id = ?";
     expect(await sqlInShard(await shardNameOf(id), sql, id)).toEqual([{ replays: 6, events: 2 }]);
+  });
+
+  test("are written down soon, so that they outlive the object that counted them", async () => {
+    const id = await spawned(machine);
+    const key = fresh("k");
+    for (let index = 0; index < 4; index += 1) await sent(id, "ADD", undefined, { key });
+    const kept = () => sqlIn(id, "SELECT replays FROM actor");
+    await expect.poll(kept, { timeout: 60_000 }).toEqual([{ replays: 3 }]);
+    await crash(id);
+    await ringAlarm(id);
+    const sql = "SELECT replays FROM entry WHERE id = ?";
+    expect(await sqlInShard(await shardNameOf(id), sql, id)).toEqual([{ replays: 3 }]);
   });
 });
 

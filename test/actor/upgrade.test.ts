@@ -12,6 +12,8 @@ import {
   sqlIn,
 } from "../support/actors.ts";
 import { fresh } from "../support/api.ts";
+import { evictShard, sqlInShard } from "../support/directory.ts";
+import { entryOf, indexedIn, shardNameOf, standingOf } from "../support/reports.ts";
 
 const machine = {
   initial: "a",
@@ -95,4 +97,18 @@ test("events are counted in the row that is written anyway", async () => {
   await sent(id, "GO");
   await sent(id, "UNKNOWN");
   expect(await rowOf(id)).toMatchObject({ events: 2, erasing: null });
+});
+
+test("whatever wakes it tells the directory of it, if only a read does", async () => {
+  const id = await ofSchema1();
+  const shard = await shardNameOf(id);
+  await sqlInShard(shard, "DELETE FROM entry WHERE id = ?", id);
+  await evictShard(shard);
+  expect(await entryOf(id)).toBeNull();
+  await actorNow(id);
+  await expect.poll(() => entryOf(id), { timeout: 60_000 }).toMatchObject({ seq: 4 });
+  expect(indexedIn((await entryOf(id))!)).toEqual(await standingOf(id));
+  const counts = "SELECT events FROM entry WHERE id = ?";
+  expect(await sqlInShard(shard, counts, id)).toEqual([{ events: 3 }]);
+  expect((await meterOf(id)).rowsWritten).toBe(0);
 });
