@@ -217,12 +217,13 @@ describe("news of who is dead", () => {
     const id = await spawned(machine);
     const gate = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
-    plan.set(id, [{ held: gate.promise, arrived: arrived.resolve }]);
+    const taken = Promise.withResolvers<void>();
+    plan.set(id, [{ held: gate.promise, arrived: arrived.resolve, taken: taken.resolve }]);
     await sent(id, "GO");
     await arrived.promise;
     expect((await erase(id)).status).toBe(204);
     gate.resolve();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await taken.promise;
     expect(await entryOf(id)).toBeNull();
   });
 

@@ -439,14 +439,15 @@ test("older news that arrives after younger changes nothing", async () => {
   const id = await spawned(machine);
   const gate = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
-  plan.set(id, [{ held: gate.promise, arrived: arrived.resolve }]);
+  const taken = Promise.withResolvers<void>();
+  plan.set(id, [{ held: gate.promise, arrived: arrived.resolve, taken: taken.resolve }]);
   await sent(id, "GO");
   await arrived.promise;
   await crash(id);
   await sent(id, "END");
   await until(() => isTold(id));
   gate.resolve();
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await taken.promise;
   expect(await entryOf(id)).toMatchObject({ status: "done", seq: 3 });
 });
 

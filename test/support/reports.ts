@@ -16,8 +16,8 @@ export type Fault =
   | "lost after"
   /** The shard answers that it cannot. */
   | "refused"
-  /** It arrives when the promise resolves. */
-  | { held: Promise<void>; arrived?: () => void };
+  /** It arrives when the promise resolves; `taken` when the shard is through with it. */
+  | { held: Promise<void>; arrived?: () => void; taken?: () => void };
 
 export interface Watched {
   /** The puts that an actor sent, in order. */
@@ -52,6 +52,7 @@ export function watchDirectory(any: () => Fault | null = () => null): Watched {
         await fault.held;
       }
       const answer = await original.call(this, given);
+      if (typeof fault === "object" && fault !== null) fault.taken?.();
       if (fault === "lost after") throw new Error("injected: lost after");
       return answer;
     } as never);
