@@ -45,6 +45,12 @@ export async function webhookOn(
   return answer.body;
 }
 
+/** Deletes what the test that ends has made: what it would still send is not for the next one, nor for the network. */
+export async function deleteWebhooks(): Promise<void> {
+  const { items } = (await call("GET", "/v1/webhooks?limit=200")).body;
+  for (const { id } of items) await call("DELETE", `/v1/webhooks/${id}`);
+}
+
 /** A new stub each time, since evicting breaks old ones. */
 export function webhookObject(
   id: string,

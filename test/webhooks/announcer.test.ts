@@ -8,6 +8,7 @@ import type { Body } from "../support/api.ts";
 import { alarmOf, evict, meterOf, ringAlarm, sent, spawned, sqlIn } from "../support/actors.ts";
 import { subscriptionsOf } from "../../src/registry/subscription-cache.ts";
 import {
+  deleteWebhooks,
   deliveriesOf,
   outside,
   untilDeliveries,
@@ -46,9 +47,8 @@ beforeEach(() => {
 
 afterEach(async () => {
   vi.useRealTimers();
+  await deleteWebhooks();
   vi.restoreAllMocks();
-  const { items } = (await call("GET", "/v1/webhooks?limit=200")).body;
-  for (const { id } of items) await call("DELETE", `/v1/webhooks/${id}`);
 });
 
 async function messages(webhookId: string): Promise<Body[]> {

@@ -5,6 +5,7 @@ import { LIMITS } from "../../src/base/limits.ts";
 import type { Notice } from "../../src/webhooks/rpc.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import {
+  deleteWebhooks,
   deliveriesOf,
   outside,
   ping,
@@ -18,8 +19,9 @@ import {
 
 const tenant = "default";
 
-afterEach(() => {
+afterEach(async () => {
   vi.useRealTimers();
+  await deleteWebhooks();
   vi.restoreAllMocks();
 });
 

@@ -2,11 +2,19 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { WEBHOOK_EVENTS } from "../../src/webhooks/rpc.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
-import { outside, ping, untilDeliveries, webhookOn, webhookRpc } from "../support/webhooks.ts";
+import {
+  deleteWebhooks,
+  outside,
+  ping,
+  untilDeliveries,
+  webhookOn,
+  webhookRpc,
+} from "../support/webhooks.ts";
 
 const url = "https://receiver.example/hooks";
 
-afterEach(() => {
+afterEach(async () => {
+  await deleteWebhooks();
   vi.restoreAllMocks();
 });
 
@@ -37,6 +45,9 @@ describe("a webhook", () => {
     expect(again.status).toBe(201);
     expect(again.headers.get("Idempotent-Replayed")).toBe("true");
     expect(again.body).toEqual({ ...shown, secretShown: true });
+    for (const { headers } of [first, again]) {
+      expect(headers.get("Location")).toBe(`/v1/webhooks/${shown.id}`);
+    }
 
     const read = await call("GET", `/v1/webhooks/${shown.id}`);
     expect(read.body).toEqual(shown);
