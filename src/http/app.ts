@@ -10,6 +10,7 @@ import { cors } from "./cors.ts";
 import { cronRoutes } from "./cron.ts";
 import { statsRoutes } from "./definition-stats.ts";
 import { definitionRoutes } from "./definitions.ts";
+import { deliveryRoutes } from "./deliveries.ts";
 import { eventRoutes } from "./events.ts";
 import { inspectionRoutes } from "./inspection.ts";
 import { keyRoutes } from "./keys.ts";
@@ -43,6 +44,7 @@ const declared: readonly Route[] = [
   ...cronRoutes,
   ...bulkRoutes,
   ...webhookRoutes,
+  ...deliveryRoutes,
   ...keyRoutes,
   ...metricsRoutes,
 ];
