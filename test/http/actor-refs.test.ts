@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { call, deployDoor, expectProblem, fresh } from "../support/api.ts";
 import type { Answer, Body, CallOptions } from "../support/api.ts";
@@ -13,6 +13,10 @@ let definitionId: string;
 
 beforeAll(async () => {
   definitionId = await deployDoor();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 const at = (name: string, value: string) =>
@@ -233,3 +237,22 @@ describe("a key through a reference", () => {
     expect((await send(`/v1/actors/${one.id}`, "OPEN", { key })).body.actorId).toBe(one.id);
   });
 });
+
+it.each(["ref:mail:", "ref%3Amail%3A", "ref%3amail:"])(
+  "a reference's value is in no log line about a failure: %s",
+  async (prefix) => {
+    await spawn({});
+    const lines: string[] = [];
+    vi.spyOn(console, "error").mockImplementation((line: string) => void lines.push(line));
+    const getByName = () => {
+      throw new Error("broken");
+    };
+    const broken = { REFS: { getByName } as never };
+    const path = `/v1/actors/${prefix}some%3Aone%2Felse%40example.org`;
+    const answer = await call("POST", `${path}/pause`, { env: broken });
+    expectProblem(answer, 500, "internal_error");
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] as string).path).toBe("/v1/actors/ref:mail:…/pause");
+    expect(lines[0]).not.toMatch(/some|else|example/);
+  },
+);
