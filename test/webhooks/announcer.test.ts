@@ -301,6 +301,30 @@ it("what an actor told is told although it is deleted at once", async () => {
   ]);
 });
 
+it("what happened while a webhook was disabled is not told from the log either", async () => {
+  const hook = await webhookOn(["actor.state_changed"]);
+  const id = await spawned(lamp);
+  const path = `/v1/webhooks/${hook.id}`;
+  await call("PATCH", path, { body: { state: "disabled" } });
+  await sent(id, "ON");
+  await evict(id);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await call("PATCH", path, { body: { state: "active" } });
+  await sent(id, "OFF");
+  expect((await told(hook.id, 1))[0].data.stateValue).toBe("off");
+});
+
+it("an actor that is gone has nothing more to remember of what it told", async () => {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  const hook = await webhookOn(["actor.state_changed"]);
+  const id = await spawned(lamp);
+  await sent(id, "ON");
+  await told(hook.id, 1);
+  expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(204);
+  await ringAlarm(id);
+  expect(logged).not.toHaveBeenCalled();
+});
+
 it("long histories are told from the log in pieces", async () => {
   const hook = await webhookOn(["emit"]);
   const id = await spawned({
