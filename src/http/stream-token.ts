@@ -9,10 +9,19 @@ import { given } from "../registry/refused.ts";
 import type { Principal } from "../registry/rpc.ts";
 import { isTenant, requireConfiguration, unauthorized } from "./auth.ts";
 
-// A stream token is `pst_<tenant>_<ms since 1970>_<HMAC-SHA-256 in hex>`. It is kept nowhere: who has the tenant's
-// secret can tell one that it signed.
+// A stream token is `pst_<tenant>_<until>_<key until>_<HMAC-SHA-256 in hex>`: ms since 1970 until which it opens streams,
+// and until which they may go on (0: its key does not expire). It is kept nowhere: who has the tenant's secret can tell
+// one that it signed.
 
-const TOKEN = /^pst_([a-z0-9-]{1,40})_(\d{1,15})_([0-9a-f]{64})$/;
+const TOKEN = /^pst_([a-z0-9-]{1,40})_(\d{1,15})_(\d{1,15})_([0-9a-f]{64})$/;
+
+interface Claims {
+  tenant: string;
+  /** As the path writes it. */
+  actor: string;
+  expiresAt: number;
+  keyExpiresAt: number;
+}
 
 /** A tenant's secret is made once and never changes. */
 const secrets = new Lru<string>({ count: LIMITS.keysCached });
@@ -27,9 +36,9 @@ async function secretOf(env: Env, tenant: string, make: boolean): Promise<string
   return secret;
 }
 
-/** Neither a tenant nor an id can hold a line break. `actor` is as the path writes it. */
-function sign(secret: string, tenant: string, actor: string, expiresAt: number): Promise<string> {
-  return hmacSha256Hex(secret, `stream\n${tenant}\n${actor}\n${expiresAt}`);
+/** Neither a tenant nor an id can hold a line break. */
+function sign(secret: string, { tenant, actor, expiresAt, keyExpiresAt }: Claims): Promise<string> {
+  return hmacSha256Hex(secret, `stream\n${tenant}\n${actor}\n${expiresAt}\n${keyExpiresAt}`);
 }
 
 /** A token that opens the streams of one actor until `expiresAt`, ms since 1970. */
@@ -40,13 +49,12 @@ export async function issueStreamToken(
   now: number,
 ): Promise<{ token: string; expiresAt: number }> {
   const { tenant } = principal;
-  const expiresAt = Math.min(
-    now + LIMITS.streamTokenMs,
-    principal.expiresAt ?? Number.POSITIVE_INFINITY,
-  );
+  const keyExpiresAt = principal.expiresAt ?? 0;
+  const most = now + LIMITS.streamTokenMs;
+  const expiresAt = keyExpiresAt === 0 ? most : Math.min(most, keyExpiresAt);
   const secret = (await secretOf(env, tenant, true)) as string;
-  const mac = await sign(secret, tenant, actor, expiresAt);
-  return { token: `pst_${tenant}_${expiresAt}_${mac}`, expiresAt };
+  const mac = await sign(secret, { tenant, actor, expiresAt, keyExpiresAt });
+  return { token: `pst_${tenant}_${expiresAt}_${keyExpiresAt}_${mac}`, expiresAt };
 }
 
 /** Whom a token of an actor's path acts for; throws `unauthorized`. */
@@ -57,15 +65,22 @@ export async function authenticateByToken(
   now: number,
 ): Promise<Principal> {
   requireConfiguration(env);
-  const [, tenant = "", expiry = "", mac = ""] = TOKEN.exec(token) ?? [];
-  const expiresAt = Number(expiry);
+  const [, tenant = "", until = "", keyUntil = "", mac = ""] = TOKEN.exec(token) ?? [];
+  const expiresAt = Number(until);
+  const keyExpiresAt = Number(keyUntil);
   if (!TENANT_PATTERN.test(tenant) || expiresAt <= now) throw unauthorized(OPENS_NOTHING);
   const secret = (await isTenant(env, tenant)) ? await secretOf(env, tenant, false) : null;
   if (secret === null) throw unauthorized(OPENS_NOTHING);
-  if (!constantTimeEqual(mac, await sign(secret, tenant, actor, expiresAt))) {
+  if (!constantTimeEqual(mac, await sign(secret, { tenant, actor, expiresAt, keyExpiresAt }))) {
     throw unauthorized(OPENS_NOTHING);
   }
-  return { tenant, keyId: "stream-token", scopes: ["read"], bootstrap: false, expiresAt: null };
+  return {
+    tenant,
+    keyId: "stream-token",
+    scopes: ["read"],
+    bootstrap: false,
+    expiresAt: keyExpiresAt === 0 ? null : keyExpiresAt,
+  };
 }
 
 const OPENS_NOTHING =

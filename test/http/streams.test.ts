@@ -93,9 +93,13 @@ describe("server-sent events", () => {
     const expiresAt = new Date(Date.now() + 5_000).toISOString();
     const body = { label: "short", scopes: ["read"], expiresAt };
     const { key } = (await call("POST", "/v1/keys", { body })).body;
+    const made = await call("POST", `/v1/actors/${id}/stream-token`, { key: null, apiKey: key });
+    const query = `?token=${made.body.token}`;
     const socket = await SocketReader.open(id, { apiKey: key });
     const reader = await EventReader.open(id, { apiKey: key });
+    const byToken = await EventReader.open(id, { apiKey: null, query });
     expect(await reader.rest()).toEqual([]);
+    expect(await byToken.rest()).toEqual([]);
     // Nothing came that its actor could have ended it by.
     expect(await socket.closed).toEqual({ code: 1013, reason: "resume after the last record" });
     expect(socket.texts).toEqual([]);
@@ -265,7 +269,7 @@ describe("a stream token", () => {
   });
 
   test("cannot be made by others, whichever part they change", async () => {
-    const [, tenant = "", expiry = "", mac = ""] = token.split("_");
+    const [, tenant = "", expiry = "", keyExpiry = "", mac = ""] = token.split("_");
     expect(tenant).toBe("default");
     const flipped = (mac[0] === "0" ? "1" : "0") + mac.slice(1);
     const forged = await hmacSha256Hex("a secret", `stream\n${tenant}\n${id}\n${expiry}`);
@@ -276,12 +280,14 @@ describe("a stream token", () => {
       token.slice(0, -1),
       `${token}0`,
       token.toUpperCase(),
-      `pst_${tenant}_${Number(expiry) + 1}_${mac}`,
-      `pst_${tenant}_${"9".repeat(15)}_${mac}`,
-      `pst_other_${expiry}_${mac}`,
-      `pst_${tenant}_${expiry}_${flipped}`,
-      `pst_${tenant}_${expiry}_${forged}`,
-      `pst_${tenant}_${expiry}_`,
+      `pst_${tenant}_${Number(expiry) + 1}_${keyExpiry}_${mac}`,
+      `pst_${tenant}_${expiry}_${Number(keyExpiry) + 1}_${mac}`,
+      `pst_${tenant}_${expiry}_${mac}`,
+      `pst_${tenant}_${"9".repeat(15)}_${keyExpiry}_${mac}`,
+      `pst_other_${expiry}_${keyExpiry}_${mac}`,
+      `pst_${tenant}_${expiry}_${keyExpiry}_${flipped}`,
+      `pst_${tenant}_${expiry}_${keyExpiry}_${forged}`,
+      `pst_${tenant}_${expiry}_${keyExpiry}_`,
       "pst_".repeat(50_000),
       "%00\u0000",
     ]) {
@@ -293,13 +299,13 @@ describe("a stream token", () => {
     const registries = env.REGISTRY as unknown as DurableObjectNamespace;
     const before = (await listDurableObjectIds(registries)).length;
     for (let n = 0; n < 5; n += 1) {
-      await refused(id, `pst_nobody-${n}_${Date.now() + 1000}_${"0".repeat(64)}`);
+      await refused(id, `pst_nobody-${n}_${Date.now() + 1000}_0_${"0".repeat(64)}`);
     }
     expect(await listDurableObjectIds(registries)).toHaveLength(before);
     const body = { label: "all", scopes: ["admin"], tenant: fresh("t").slice(0, 30) };
     const { key, tenant } = (await call("POST", "/v1/keys", { body })).body;
     await call("GET", "/v1/keys", { apiKey: key });
-    await refused(id, `pst_${tenant}_${Date.now() + 1000}_${"0".repeat(64)}`);
+    await refused(id, `pst_${tenant}_${Date.now() + 1000}_0_${"0".repeat(64)}`);
     const registry = (env as unknown as Env).REGISTRY.getByName(tenant);
     expect(await registry.streamSecret({ make: false })).toBeNull();
   });
