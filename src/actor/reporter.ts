@@ -103,7 +103,8 @@ export class Reporter implements Observer {
   }
 
   async farewell({ tenant, id, uid, bornAt }: Gone): Promise<void> {
-    await this.#call(tenant, id, (shard) => shard.bury({ id, uid, bornAt }));
+    const { events, replays } = this.#resident.books;
+    await this.#call(tenant, id, (shard) => shard.bury({ id, uid, bornAt, events, replays }));
   }
 
   #standing(actor: Actor, state: Told["state"]): Told {

@@ -7,22 +7,29 @@ import type { Age } from "./age.ts";
 import { owe } from "./owe.ts";
 import { refChanges } from "./owed-refs.ts";
 import { ageOf, forgetRousing, refsOf } from "./put.ts";
+import type { Buried } from "./rpc.ts";
 import type { Shard } from "./shard.ts";
 
 /** Newer than any record: nothing of the incarnation comes after this. */
 const END = Number.MAX_SAFE_INTEGER;
 
 /** An incarnation is gone, and any before it: in a transaction, synchronously. A later one stays. */
-export function bury(
-  shard: Shard,
-  gone: { id: string; uid: string; bornAt: number; idHash: string },
-  now: number,
-): void {
+export function bury(shard: Shard, gone: Buried & { idHash: string }, now: number): void {
   const age = { uid: gone.uid, bornAt: gone.bornAt, seq: END };
   const row = findEntry(shard.db, gone.id);
-  if (row && compareAges(ageOf(row), age) <= 0) drop(shard, row, age, now);
+  if (row && compareAges(ageOf(row), age) <= 0) drop(shard, inAll(row, gone), age, now);
   insertTombstone(shard.db, gone.uid, gone.idHash, now);
   shard.look(now + LIMITS.tombstoneMs);
+}
+
+/** With what it counted since its entry was last told of. */
+function inAll(row: EntryRow, { uid, events = 0, replays = 0 }: Buried): EntryRow {
+  if (row.uid !== uid) return row;
+  return {
+    ...row,
+    events: Math.max(row.events, events),
+    replays: Math.max(row.replays, replays),
+  };
 }
 
 /** An entry goes, and its references with it; `age` is that of the news. */

@@ -19,7 +19,7 @@ import { Lag } from "./lag.ts";
 import { list, pick, select } from "./list.ts";
 import { put } from "./put.ts";
 import { overdueNow, rouseAll } from "./rouse-overdue.ts";
-import type { DirectoryRpc, Entry, Filter, Given, Place } from "./rpc.ts";
+import type { Buried, DirectoryRpc, Entry, Filter, Given, Place } from "./rpc.ts";
 import { Shard } from "./shard.ts";
 
 /** One shard of a tenant's directory of actors. Reading one that has nothing writes nothing. */
@@ -63,7 +63,7 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     return asGiven(() => this.#change((shard) => put(shard, entry, Date.now())));
   }
 
-  bury(gone: { id: string; uid: string; bornAt: number }): Promise<Given<null>> {
+  bury(gone: Buried): Promise<Given<null>> {
     return asGiven(async () => {
       const idHash = await sha256Hex(gone.id);
       return await this.#change((shard) => bury(shard, { ...gone, idHash }, Date.now()));

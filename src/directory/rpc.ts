@@ -61,6 +61,15 @@ export interface Selected {
   uid: string;
 }
 
+export interface Buried {
+  id: string;
+  uid: string;
+  bornAt: number;
+  /** What it counted in all, which its entry may not know; an actor of the version before says nothing. */
+  events?: number;
+  replays?: number;
+}
+
 export type GroupBy = "state" | "status" | "definitionId";
 
 /** One kind of actor that a shard holds, and how many of them. */
@@ -92,7 +101,7 @@ export interface DirectoryRpc {
   /** Takes an entry unless it knows a younger one or a tombstone of this incarnation; durable when it answers. */
   put(entry: Entry): Promise<Given<null>>;
   /** An incarnation is gone for good: no older news brings it back. */
-  bury(gone: { id: string; uid: string; bornAt: number }): Promise<Given<null>>;
+  bury(gone: Buried): Promise<Given<null>>;
   /** A page in the order of places, after `after`; `more` when the shard has others behind it. */
   list(query: {
     filter: Filter;

@@ -17,7 +17,8 @@ import {
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import type { Answer } from "../support/api.ts";
-import { crash, entryOf, until, watchDirectory } from "../support/reports.ts";
+import { shardCalls, value } from "../support/directory.ts";
+import { crash, entryOf, shardNameOf, until, watchDirectory } from "../support/reports.ts";
 import type { Fault } from "../support/reports.ts";
 
 const START = Date.UTC(2090, 0, 1);
@@ -68,6 +69,20 @@ describe("a deletion", () => {
     await until(async () => (await holdersOf("order", order)).length === 0);
     expectProblem(await erase(id), 404, "actor_not_found");
     expectProblem(await call("GET", `/v1/actors/${id}`), 404, "actor_not_found");
+  });
+
+  test("takes no count with it, also of what its entry was never told", async () => {
+    const id = await spawned(machine);
+    const key = fresh("k");
+    for (const again of [key, key, fresh("k")])
+      await sent(id, "UNKNOWN", undefined, { key: again });
+    const shard = shardCalls(await shardNameOf(id));
+    const before = value(await shard.figures());
+    expect((await erase(id)).status).toBe(204);
+    expect(value(await shard.figures())).toMatchObject({
+      events: before.events + 2,
+      replays: before.replays + 1,
+    });
   });
 
   test("is refused where the actor has moved on", async () => {
