@@ -4,7 +4,7 @@ import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { openedStream, streamRequest, switchingTo } from "../base/stream-call.ts";
 import { isoTime } from "../base/time.ts";
-import { actorPath, addressOf, callActor } from "./actor-call.ts";
+import { actorPath, callActor } from "./actor-call.ts";
 import { json, respond } from "./answer.ts";
 import { eventStream } from "./event-stream.ts";
 import { route } from "./route.ts";
@@ -72,7 +72,10 @@ export const streamRoutes = [
     refusals: ["actor_not_found"],
     async handle(call) {
       const { env, principal, params } = call;
-      await addressOf(call);
+      const known = await callActor(call, true, (actor, address) =>
+        actor.read({ ...address, at: null }),
+      );
+      if (!known.ok) return respond(call.context, known);
       const { token, expiresAt } = await issueStreamToken(env, principal, params.id, Date.now());
       return json(call.context, 201, { token, expiresAt: isoTime(expiresAt) });
     },

@@ -7,6 +7,7 @@ import type { Env } from "../../src/env.ts";
 import { call, deployDoor, doorMachine, expectProblem, fresh } from "../support/api.ts";
 import type { Body } from "../support/api.ts";
 import { sent, spawned } from "../support/actors.ts";
+import { newTenant } from "../support/tenants.ts";
 import { askForEvents, askForSocket, EventReader, SocketReader } from "../support/streams.ts";
 
 const EVENTS = { Accept: "text/event-stream" };
@@ -258,6 +259,14 @@ describe("a stream token", () => {
     expectProblem(bare, 401, "unauthorized");
     const asKey = await call("GET", `/v1/actors/${id}`, { apiKey: token });
     expectProblem(asKey, 401, "unauthorized");
+  });
+
+  test("is not made for an actor that is not there, or is another tenant's", async () => {
+    const nobody = await call("POST", `/v1/actors/${fresh("a")}/stream-token`, { key: null });
+    expectProblem(nobody, 404, "actor_not_found");
+    const { apiKey } = await newTenant();
+    const theirs = await call("POST", `/v1/actors/${id}/stream-token`, { key: null, apiKey });
+    expectProblem(theirs, 404, "actor_not_found");
   });
 
   test("does not stand for a key that is sent and opens nothing", async () => {
