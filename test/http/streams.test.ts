@@ -281,7 +281,10 @@ describe("a stream token", () => {
     const [, tenant = "", expiry = "", keyExpiry = "", mac = ""] = token.split("_");
     expect(tenant).toBe("default");
     const flipped = (mac[0] === "0" ? "1" : "0") + mac.slice(1);
-    const forged = await hmacSha256Hex("a secret", `stream\n${tenant}\n${id}\n${expiry}`);
+    const forged = await hmacSha256Hex(
+      "a secret",
+      `stream\n${tenant}\n${id}\n${expiry}\n${keyExpiry}`,
+    );
     for (const wrong of [
       "",
       "x",
