@@ -13,9 +13,7 @@ const STATE_PATH_CHARS = LIMITS.stateDepth * (LIMITS.stateKeyChars + 1);
 
 const members = {
   definitionId: z.optional(id),
-  family: z
-    .optional(z.string().check(z.minLength(1), z.maxLength(LIMITS.nameChars)))
-    .check(z.meta({ description: "The machine's own id." })),
+  family: z.optional(id).check(z.meta({ description: "The machine's own id." })),
   status: z.optional(z.enum(ACTOR_STATUSES)),
   state: z
     .optional(z.string().check(z.minLength(1), z.maxLength(STATE_PATH_CHARS)))

@@ -162,7 +162,7 @@ describe("a query for actors", () => {
     ["?limit=0", "invalid_request"],
     [`?limit=${LIMITS.pageMost + 1}`, "invalid_request"],
     ["?definitionId=a%2Fb", "invalid_request"],
-    [`?family=${"x".repeat(LIMITS.nameChars + 1)}`, "invalid_request"],
+    [`?family=${"x".repeat(201)}`, "invalid_request"],
     ["?state=", "invalid_request"],
     ["?ref.=1", "invalid_request"],
     ["?ref.a=", "invalid_request"],
@@ -183,7 +183,7 @@ describe("a query for actors", () => {
     }
     const names = Array.from({ length: LIMITS.refsPerFilter }, (_, n) => `ref.n${n}=1`);
     await listed(`?${names.join("&")}`);
-    await listed(`?family=${"x".repeat(LIMITS.nameChars)}`);
+    await listed(`?family=${"x".repeat(200)}`);
     const value = encodeURIComponent("ü".repeat(LIMITS.refValueChars));
     await listed(`?ref.${"n".repeat(LIMITS.refNameChars)}=${value}`);
     const many = await call("GET", `/v1/actors?${names.join("&")}&ref.more=1`, { apiKey });
