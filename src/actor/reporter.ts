@@ -1,6 +1,7 @@
 import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { within } from "../base/within.ts";
 import type { Entry, Given } from "../directory/rpc.ts";
 import { entryShard, shardCount } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
@@ -192,15 +193,4 @@ export class Reporter implements Observer {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** A call that never comes back must not keep an alarm, or a spawn, for ever. */
-async function within<Result>(ms: number, call: Promise<Result>): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms);
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

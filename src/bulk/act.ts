@@ -6,6 +6,7 @@ import { actorObjectName } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { within } from "../base/within.ts";
 import type { Env } from "../env.ts";
 import type { ItemPair } from "../storage/bulk-selection.ts";
 import type { Outcome } from "../storage/bulk-groups.ts";
@@ -33,7 +34,7 @@ export async function act(
     const call = callObject(env.ACTORS, actorObjectName(tenant, id), true, (actor) =>
       ask(actor, command, address, keyed),
     );
-    return outcomeOf(command, await inTime(call), Date.now());
+    return outcomeOf(command, await within(LIMITS.bulkCallMs, call), Date.now());
   } catch (error) {
     if (error instanceof PerdureError) return refused(error.failure, Date.now());
     logError("error", error, { during: "bulk" });
@@ -57,22 +58,6 @@ function ask(
       return actor.replay({ ...address, definitionId: null });
     default:
       return actor.control({ ...address, keyed, action, reason: null, item: null });
-  }
-}
-
-/** An answer that never comes would hold its place for ever. */
-async function inTime(call: Promise<Reply>): Promise<Reply> {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  const late = new Promise<never>((_, fail) => {
-    const error = new PerdureError("unavailable", "The actor did not answer in time.");
-    timer = setTimeout(() => fail(error), LIMITS.bulkCallMs);
-  });
-  // Whichever comes second has nobody who waits for it.
-  call.catch(() => {});
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -2,6 +2,7 @@ import { callObject } from "../base/call-object.ts";
 import { actorObjectName } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { within } from "../base/within.ts";
 import type { Env } from "../env.ts";
 import { findEntry, writeEntry } from "../storage/directory-entries.ts";
 import type { EntryRow } from "../storage/directory-entries.ts";
@@ -70,7 +71,7 @@ async function rouse(tenant: string, env: Pick<Env, "ACTORS">, row: EntryRow): P
     const call = callObject(env.ACTORS, actorObjectName(tenant, id), true, (actor) =>
       actor.rouse({ tenant, id, expect: { uid } }),
     );
-    const reply = await withinTime(call);
+    const reply = await within(LIMITS.rouseMs, call);
     if (reply.ok) return "awake";
     if (reply.failure.code === "actor_not_found") return "gone";
     if (reply.failure.extra?.["reason"] === "definition_unavailable")
@@ -79,18 +80,6 @@ async function rouse(tenant: string, env: Pick<Env, "ACTORS">, row: EntryRow): P
   } catch (error) {
     logError("warn", error, { at: "directory/rouse", actor: actorObjectName(tenant, id) });
     return "failed";
-  }
-}
-
-async function withinTime<T>(call: Promise<T>): Promise<T> {
-  let timer: number | null = null;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("The actor did not answer")), LIMITS.rouseMs);
-  });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
