@@ -12,8 +12,6 @@ export interface Observer {
   owes?(before: Actor | null, after: Actor, records: readonly LogRecord[]): number | null;
   /** After a commit, synchronously; what takes time is begun, not awaited. `after` is null when the actor was erased. */
   committed(before: Actor | null, after: Actor | null, records: readonly LogRecord[]): void;
-  /** An alarm went off, before it fires anything: what was only assumed to be done is in doubt until `settle`. */
-  doubt?(): void;
   /** In the alarm: makes sure that nothing is owed any more. Throws or answers a time when it has to be tried again. */
   settle?(): Promise<number | null>;
   /** Before the tables of a deleted actor go. Throws when it has to be tried again; may be called any number of times. */

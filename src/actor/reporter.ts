@@ -81,10 +81,6 @@ export class Reporter implements Observer {
     }
   }
 
-  doubt(): void {
-    if (this.#told?.state === "assumed") this.#told = null;
-  }
-
   async settle(): Promise<number | null> {
     const { actor } = this.#resident;
     if (actor === null) return null;

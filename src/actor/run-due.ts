@@ -31,7 +31,6 @@ export class DueRunner {
   async run(): Promise<void> {
     const { alarm, observers } = this.#resident;
     alarm.wentOff();
-    for (const observer of observers) observer.doubt?.();
     const fired = await this.#tried(() => this.#fire());
     const settled = await Promise.all(
       observers.map((observer) => this.#tried(() => settle(observer))),

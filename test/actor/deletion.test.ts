@@ -226,7 +226,47 @@ describe("a crash", () => {
   });
 });
 
+describe("two deletions of one actor", () => {
+  test("end once: the one that is told late leaves the next life alone", async () => {
+    const { plan } = watchDirectory();
+    const id = await spawned(machine);
+    const { definitionId } = await actorNow(id);
+    const gate = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    plan.set(id, [{ held: gate.promise, arrived: arrived.resolve }]);
+    const first = erase(id);
+    await arrived.promise;
+    expect((await erase(id)).status).toBe(204);
+    const next = await spawn(id, definitionId);
+    expect(next.status).toBe(201);
+    gate.resolve();
+    expect((await first).status).toBe(204);
+    await evict(id);
+    expect(await actorNow(id)).toMatchObject({ uid: next.body.uid });
+    expect(await entryOf(id)).toMatchObject({ uid: next.body.uid });
+  });
+});
+
 describe("news of who is dead", () => {
+  test("that is under way when the next life begins is not taken for news of that", async () => {
+    const { plan, putsOf } = watchDirectory();
+    const id = await spawned(machine);
+    const { definitionId } = await actorNow(id);
+    const gate = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    plan.set(id, [{ held: gate.promise, arrived: arrived.resolve }]);
+    await sent(id, "GO");
+    await arrived.promise;
+    expect((await erase(id)).status).toBe(204);
+    const spawning = spawn(id, definitionId);
+    await until(async () => (await tablesOf(id)).includes("actor"));
+    gate.resolve();
+    const next = await spawning;
+    expect(next.status).toBe(201);
+    expect(putsOf(id).map(({ uid }) => uid)).toContain(next.body.uid);
+    expect(await entryOf(id)).toMatchObject({ uid: next.body.uid });
+  });
+
   test("that arrives late brings nobody back", async () => {
     const { plan } = watchDirectory();
     const id = await spawned(machine);

@@ -6,6 +6,7 @@ import { Reporter } from "../../src/actor/reporter.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { packSteps } from "../../src/lifecycle/steps.ts";
+import { AlarmClock } from "../../src/storage/alarm-clock.ts";
 import {
   actorNow,
   advanceClock,
@@ -302,6 +303,94 @@ describe("the alarm", () => {
     plan.delete(id);
     await ringAlarm(id);
     await expectTold(id);
+  });
+});
+
+describe("an event while the alarm is at work", () => {
+  /** An actor with a timer in an hour, of which all is told. */
+  async function patient(): Promise<string> {
+    const id = await spawned(machine);
+    await sent(id, "LATER");
+    await until(() => isTold(id));
+    await ringAlarm(id);
+    expect(await alarmOf(id)).toBe(START + 3_600_000);
+    return id;
+  }
+
+  /** The next put stays under way. */
+  function heldPut(plan: Map<string, Fault[]>, id: string) {
+    const gate = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const held = gate.promise.then(() => Promise.reject(new Error("injected")));
+    plan.set(id, [{ held, arrived: arrived.resolve }]);
+    return { arrived: arrived.promise, release: gate.resolve };
+  }
+
+  async function expectMadeGood(id: string): Promise<void> {
+    expect(await alarmOf(id)).toBeLessThanOrEqual(Date.now() + LIMITS.settleMs);
+    await crash(id);
+    await ringAlarm(id);
+    await expectTold(id);
+  }
+
+  test("sets one for the put that is under way", async () => {
+    const { plan } = watchDirectory();
+    const id = await patient();
+    const put = heldPut(plan, id);
+    await sent(id, "GO");
+    await put.arrived;
+    const ringing = ringAlarm(id).catch(() => {});
+    await until(async () => (await alarmOf(id)) === null);
+    await sent(id, "OTHER");
+    await expectMadeGood(id);
+    put.release();
+    await ringing;
+  });
+
+  test("or none at all: the alarm ends when that put has arrived, else with the next alarm", async () => {
+    const { plan } = watchDirectory();
+    const id = await patient();
+    const put = heldPut(plan, id);
+    await sent(id, "GO");
+    await put.arrived;
+    plan.set(
+      id,
+      Array.from({ length: 20 }, () => "refused"),
+    );
+    const ringing = ringAlarm(id);
+    await until(async () => (await alarmOf(id)) === null);
+    put.release();
+    await ringing;
+    expect(await alarmOf(id)).toBe(Date.now() + 1_000);
+  });
+
+  test("does not take for told what an earlier crash may have lost, though it came first", async () => {
+    const { plan } = watchDirectory();
+    const id = await patient();
+    const lost = vi.spyOn(Reporter.prototype, "committed").mockImplementation(() => {});
+    await sent(id, "GO");
+    lost.mockRestore();
+    await crash(id);
+    const put = heldPut(plan, id);
+    let waits = false;
+    let open = false;
+    const load = AlarmClock.prototype.load;
+    vi.spyOn(AlarmClock.prototype, "load").mockImplementation(async function (this: AlarmClock) {
+      waits = true;
+      // In the object's own time: a promise of the test's would be another context's.
+      while (!open) await new Promise((resolve) => setTimeout(resolve, 5));
+      await load.call(this);
+    });
+    const sending = sent(id, "OTHER");
+    await until(async () => waits);
+    const ringing = ringAlarm(id).catch(() => {});
+    await until(async () => (await alarmOf(id)) === null);
+    open = true;
+    expect((await sending).status).toBe(200);
+    await put.arrived;
+    await expectMadeGood(id);
+    put.release();
+    await ringing;
   });
 });
 
