@@ -13,6 +13,8 @@ export async function rouse(
   address: Address,
 ): Promise<Reply> {
   await resident.load();
+  // Whoever listens keeps the object awake, and an alarm that got lost meanwhile is still remembered.
+  await resident.alarm.load();
   const { actor, alarm } = resident;
   if (actor === null) return noSuchActor(address.id);
   const refusal = refuseUnexpected(actor.envelope, address);

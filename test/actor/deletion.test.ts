@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { refShard, shardCount } from "../../src/directory/shards.ts";
+import { RegistryObject } from "../../src/registry/registry-object.ts";
 import {
   actorNow,
   alarmOf,
@@ -245,6 +246,51 @@ describe("two deletions of one actor", () => {
     expect(await actorNow(id)).toMatchObject({ uid: next.body.uid });
     expect(await entryOf(id)).toMatchObject({ uid: next.body.uid });
   });
+});
+
+test("a call that waits for the definition while the actor is deleted does not bring it back", async () => {
+  const id = await spawned(machine);
+  const { definitionId } = await actorNow(id);
+  await runInDurableObject(objectOf(id), (_, { storage }) => {
+    const sql = "UPDATE actor SET snapshot = json_set(snapshot, '$.definitionHash', ?)";
+    storage.sql.exec(sql, fresh("no-such-hash"));
+  });
+  await evict(id);
+  const json = JSON.stringify({ id: definitionId, ...machine });
+  const seen = { registry: 0, digest: 0 };
+  const open = { registry: false, digest: false };
+  const opened = async (what: keyof typeof open) => {
+    // In the object's own time: a promise of the test's would be another context's.
+    while (!open[what]) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  vi.spyOn(RegistryObject.prototype, "definitionByHash").mockImplementation(async () => {
+    seen.registry += 1;
+    if (seen.registry === 1) return null;
+    await opened("registry");
+    return json;
+  });
+  const digest = crypto.subtle.digest.bind(crypto.subtle);
+  vi.spyOn(crypto.subtle, "digest").mockImplementation(async (...given) => {
+    // Only the deletion, which has found no definition, is held.
+    if (seen.registry === 1) {
+      seen.digest += 1;
+      await opened("digest");
+    }
+    return await digest(...given);
+  });
+  const deleting = erase(id);
+  await until(() => seen.digest === 1);
+  const reading = env.ACTORS.getByName(`${DEFAULT_TENANT}/${id}`).read({
+    tenant: DEFAULT_TENANT,
+    id,
+    at: null,
+  });
+  await until(() => seen.registry === 2);
+  open.digest = true;
+  expect((await deleting).status).toBe(204);
+  open.registry = true;
+  expect(await reading).toMatchObject({ ok: false, failure: { code: "actor_not_found" } });
+  expectProblem(await call("GET", `/v1/actors/${id}`), 404, "actor_not_found");
 });
 
 describe("news of who is dead", () => {

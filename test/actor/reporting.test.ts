@@ -373,19 +373,19 @@ describe("an event while the alarm is at work", () => {
     await crash(id);
     const put = heldPut(plan, id);
     let waits = false;
-    let open = false;
+    const gate = { open: false };
     const load = AlarmClock.prototype.load;
     vi.spyOn(AlarmClock.prototype, "load").mockImplementation(async function (this: AlarmClock) {
       waits = true;
       // In the object's own time: a promise of the test's would be another context's.
-      while (!open) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (!gate.open) await new Promise((resolve) => setTimeout(resolve, 5));
       await load.call(this);
     });
     const sending = sent(id, "OTHER");
     await until(async () => waits);
     const ringing = ringAlarm(id).catch(() => {});
     await until(async () => (await alarmOf(id)) === null);
-    open = true;
+    gate.open = true;
     expect((await sending).status).toBe(200);
     await put.arrived;
     await expectMadeGood(id);
@@ -611,21 +611,24 @@ describe("a shard that misses an actor", () => {
     await expectTold(id);
   });
 
-  test("is told in any case, and sets the alarm right", async () => {
-    const { putsOf } = watchDirectory();
-    const id = await spawned(machine);
-    await sent(id, "LATER");
-    await until(() => isTold(id));
-    await runInDurableObject(objectOf(id), (_, state) => state.storage.deleteAlarm());
-    await evict(id);
-    const before = putsOf(id).length;
-    const address = { tenant: DEFAULT_TENANT, id };
-    expect(await env.ACTORS.getByName(`${DEFAULT_TENANT}/${id}`).rouse(address)).toMatchObject({
-      ok: true,
-    });
-    expect(putsOf(id).length - before).toBe(1);
-    expect(await alarmOf(id)).toBe(START + 3_600_000);
-  });
+  test.each([true, false])(
+    "is told in any case, and sets the alarm right (asleep: %s)",
+    async (asleep) => {
+      const { putsOf } = watchDirectory();
+      const id = await spawned(machine);
+      await sent(id, "LATER");
+      await until(() => isTold(id));
+      await runInDurableObject(objectOf(id), (_, state) => state.storage.deleteAlarm());
+      if (asleep) await evict(id);
+      const before = putsOf(id).length;
+      const address = { tenant: DEFAULT_TENANT, id };
+      expect(await env.ACTORS.getByName(`${DEFAULT_TENANT}/${id}`).rouse(address)).toMatchObject({
+        ok: true,
+      });
+      expect(putsOf(id).length - before).toBe(1);
+      expect(await alarmOf(id)).toBe(START + 3_600_000);
+    },
+  );
 
   test("learns that its definition cannot be had, and so does who reads it", async () => {
     const id = await spawned(machine);
