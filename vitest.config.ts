@@ -62,7 +62,9 @@ export default defineConfig({
         test: {
           name: "unit",
           environment: "node",
-          include: ["test/{base,outbound,fingerprint,machine,lifecycle,sdk,house}/**/*.test.ts"],
+          include: [
+            "test/{base,outbound,fingerprint,machine,lifecycle,migration,sdk,house}/**/*.test.ts",
+          ],
           testTimeout: PATIENCE_MS,
         },
       },

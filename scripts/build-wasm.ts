@@ -1,9 +1,10 @@
-/** Compiles wasm/fingerprint.c to wasm/fingerprint.wasm: `npm run build:wasm`. */
+/** Compiles the C sources in wasm/ to wasm/fingerprint.wasm: `npm run build:wasm`. */
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { commands, runLLVM } from "@yowasp/clang";
 
-const SOURCES = ["fingerprint.c", "fingerprint.h"];
+const SOURCES = ["fingerprint.c", "decide.c"];
+const HEADERS = ["fingerprint.h"];
 const OUTPUT = "fingerprint.wasm";
 const FOLDER = new URL("../wasm/", import.meta.url);
 
@@ -19,7 +20,7 @@ const LINKER = ["--no-entry", "--strip-all", "--stack-first", "-z", `stack-size=
   `--max-memory=${MEMORY}`,
 );
 const ARGUMENTS = [...LANGUAGE, ...WARNINGS, "-nostdlib", `-Wl,${LINKER.join(",")}`].concat(
-  "fingerprint.c",
+  SOURCES,
   "-o",
   OUTPUT,
 );
@@ -27,7 +28,8 @@ const ARGUMENTS = [...LANGUAGE, ...WARNINGS, "-nostdlib", `-Wl,${LINKER.join(","
 /** The bytes of the module: a function of the sources and the pinned compiler alone. */
 export async function compile(): Promise<Uint8Array> {
   const files: Record<string, string> = {};
-  for (const name of SOURCES) files[name] = await readFile(new URL(name, FOLDER), "utf8");
+  for (const name of [...SOURCES, ...HEADERS])
+    files[name] = await readFile(new URL(name, FOLDER), "utf8");
   // Loads the compiler without the progress lines that it would print on its own.
   await runLLVM(undefined, undefined, { fetchProgress: () => {} });
   const output = await commands.clang(ARGUMENTS, files, { decodeASCII: false });

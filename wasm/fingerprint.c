@@ -3,14 +3,12 @@
 // state but the exchange. Every length is checked; a host that breaks the rules gets a trap.
 #include "fingerprint.h"
 
-#define EXPORT(name) __attribute__((export_name(#name)))
-
 static const uint64_t OFFSET_64 = 0xcbf29ce484222325u;
 static const uint64_t PRIME_64 = 0x100000001b3u;
 static const uint32_t OFFSET_32 = 0x811c9dc5u;
 static const uint32_t PRIME_32 = 0x01000193u;
 
-static exchange shared;
+exchange shared;
 
 static const exchange_layout shared_layout = {
     .bytes = shared.bytes,
@@ -18,6 +16,9 @@ static const exchange_layout shared_layout = {
     .running = shared.running,
     .results = &shared.results,
     .results_size = sizeof shared.results,
+    .automaton = &shared.automaton,
+    .lengths = shared.lengths,
+    .lengths_size = sizeof shared.lengths,
 };
 
 EXPORT(layout) const exchange_layout *layout(void) { return &shared_layout; }
@@ -28,10 +29,6 @@ static inline uint64_t fold_byte_64(uint64_t hash, uint8_t byte) {
 
 static inline uint32_t fold_byte_32(uint32_t hash, uint8_t byte) {
   return (hash ^ byte) * PRIME_32;
-}
-
-static inline void require(_Bool holds) {
-  if (!holds) __builtin_trap();
 }
 
 // Without branches on the digits: they are as good as random, so a processor cannot predict them.

@@ -138,6 +138,8 @@ export const LIMITS = {
   historySteps: 32,
   /** ms that an actor gathers changes before it tells the directory the last of them, which has to know within a second. */
   gatherMs: 100,
+  /** names in one migration's path, excluded ones too: its automaton lives in the C module's fixed memory. */
+  pathNames: 64,
   /** ms after a change at which an alarm makes sure that the directory knows it; one per minute of activity. */
   settleMs: 60_000,
   /** ms after which a repeat that was answered is counted in storage: before an idle object is taken from memory, after 10 s. */

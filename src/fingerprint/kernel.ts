@@ -1,12 +1,11 @@
 /**
  * Fingerprints of histories and codes of event types, counted by the C module in WebAssembly
- * (wasm/fingerprint.h says what the two sides share). The only file that knows the module.
+ * (wasm/fingerprint.h says what the two sides share).
  *
- * Every function here runs to its end before the next one starts, so they can share one buffer.
  * Texts must be well-formed Unicode: a lone surrogate is refused with a TypeError, since UTF-8
  * has no bytes for it and two different types would end up as one.
  */
-import module from "../../wasm/fingerprint.wasm";
+import { bytes, DIGITS, kernel, results, running } from "./module.ts";
 
 /** 64-bit FNV-1a of a history as 16 lower-case hexadecimal digits. */
 export type Fingerprint = string;
@@ -14,41 +13,21 @@ export type Fingerprint = string;
 /** The fingerprint of an actor that has handled nothing yet. */
 export const EMPTY_FINGERPRINT: Fingerprint = "cbf29ce484222325";
 
-interface Kernel {
-  readonly memory: WebAssembly.Memory;
-  layout(): number;
-  fold_64(hash: bigint, length: number): bigint;
-  fold_32(hash: number, length: number): number;
-  fold_running(length: number): 0 | 1;
-  fingerprint_histories(hash: bigint, length: number): bigint;
-  code_types(hash: number, length: number): number;
-}
-
 /** Does with the first `length` bytes of the buffer what is to be done, and leaves it free. */
 type Take = (length: number) => void;
 
 const END_OF_TYPE = 0xff;
 const END_OF_HISTORY = 0xfe;
-const DIGITS = EMPTY_FINGERPRINT.length;
 const OFFSET_64 = BigInt(`0x${EMPTY_FINGERPRINT}`);
 const OFFSET_32 = 0x811c9dc5;
 const LAST_ASCII = 0x7f;
 /** characters; up to about here a loop costs less than a view of the buffer and the encoder. */
 const SHORT = 32;
 
-const kernel = new WebAssembly.Instance(module).exports as unknown as Kernel;
-const { buffer } = kernel.memory;
-const [bytesAt = 0, bytesSize = 0, runningAt = 0, resultsAt = 0, resultsSize = 0] = new Uint32Array(
-  buffer,
-  kernel.layout(),
-  5,
-);
-const bytes = new Uint8Array(buffer, bytesAt, bytesSize);
-const running = new Uint8Array(buffer, runningAt, DIGITS);
-const runningDigits = new DataView(buffer, runningAt, DIGITS);
-const resultDigits = new DataView(buffer, resultsAt, resultsSize);
-const codes = new Uint32Array(buffer, resultsAt, resultsSize / Uint32Array.BYTES_PER_ELEMENT);
-const fingerprintsMost = resultsSize / DIGITS;
+const resultDigits = new DataView(results.buffer, results.byteOffset, results.length);
+const runningDigits = new DataView(running.buffer, running.byteOffset, DIGITS);
+const codes = new Uint32Array(results.buffer, results.byteOffset, results.length / 4);
+const fingerprintsMost = results.length / DIGITS;
 
 const encoder = new TextEncoder();
 

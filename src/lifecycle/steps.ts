@@ -1,9 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
+import { STEP_BYTES } from "../fingerprint/decide-histories.ts";
 import { codeOf } from "../fingerprint/kernel.ts";
 import type { LogRecord } from "./types.ts";
-
-/** Bytes of a packed step: a flag, 1 for what the system did, and the type's FNV-1a-32, big endian. */
-const STEP_BYTES = 5;
 
 /** Whether an actor's packed steps are all that fit. */
 export function stepsFull(packed: string): boolean {

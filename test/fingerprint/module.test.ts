@@ -64,6 +64,8 @@ describe("the C module", () => {
       "fold_running",
       "fingerprint_histories",
       "code_types",
+      "load_automaton",
+      "decide",
     ]);
   });
 

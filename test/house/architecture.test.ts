@@ -53,6 +53,7 @@ const HOUSE: Record<string, Room> = {
     types: ["directory", "webhooks", "env"],
     packages: ["cloudflare:workers"],
   },
+  migration: { rooms: ["fingerprint", "base"] },
   lifecycle: { rooms: ["machine", "fingerprint", "base"], types: ["directory", "webhooks"] },
   machine: {
     rooms: ["implementations", "fingerprint", "base"],
