@@ -1,3 +1,5 @@
+import { isRef } from "./ref.ts";
+
 /** Ids of actors, definitions, families: what API.md allows. The registry and object names rely on "/" never being in one. */
 export const ID_PATTERN = /^[A-Za-z0-9._:-]{1,200}$/;
 /** A tenant is named inside its API keys, between underscores. */
@@ -8,7 +10,7 @@ const RESERVED_ACTOR_IDS = new Set([".", "..", "count", "bulk"]);
 
 /** Whether a caller may name an actor so: `.`, `..`, `count`, `bulk` and what begins with `ref:` have other meanings in a path. */
 export function isActorId(id: string): boolean {
-  return ID_PATTERN.test(id) && !RESERVED_ACTOR_IDS.has(id) && !id.startsWith("ref:");
+  return ID_PATTERN.test(id) && !RESERVED_ACTOR_IDS.has(id) && !isRef(id);
 }
 
 /** The Durable Object name of an actor: "/" may be in neither part, so tenants never meet. */

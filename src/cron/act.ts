@@ -6,13 +6,15 @@ import { actorObjectName } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { parseRef } from "../base/ref.ts";
+import type { Ref } from "../base/ref.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { isoTime } from "../base/time.ts";
 import type { DirectoryEnv } from "../directory/ask.ts";
 import type { Env } from "../env.ts";
 import { Deadline } from "./deadline.ts";
-import { findTarget, nobodyHas, refOf } from "./target.ts";
-import type { Ref, Target } from "./target.ts";
+import { findTarget, nobodyHas } from "./target.ts";
+import type { Target } from "./target.ts";
 import type { CronSend, CronSpawn } from "./rpc.ts";
 
 /** A slot that was begun, and what is to be done. */
@@ -90,7 +92,7 @@ async function act(env: Objects, run: Run, pin: Pin): Promise<Attempt> {
   }
   const { actorId, type, payload } = send as CronSend;
   const event = { keyed, type, payload: payload ?? null, strict: false, representation: false };
-  const ref = refOf(actorId);
+  const ref = parseRef(actorId);
   if (ref === null) {
     const address = { tenant, id: actorId };
     return judge(

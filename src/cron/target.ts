@@ -1,4 +1,5 @@
 import type { Failure } from "../base/errors.ts";
+import type { Ref } from "../base/ref.ts";
 import type { DirectoryEnv } from "../directory/ask.ts";
 import { findByRef } from "../directory/fleet.ts";
 
@@ -6,18 +7,6 @@ import { findByRef } from "../directory/fleet.ts";
 export interface Target {
   id: string;
   uid: string;
-}
-
-export interface Ref {
-  name: string;
-  value: string;
-}
-
-/** The reference that `ref:<name>:<value>` names; null for an id. */
-export function refOf(actorId: string): Ref | null {
-  if (!actorId.startsWith("ref:")) return null;
-  const end = actorId.indexOf(":", 4);
-  return { name: actorId.slice(4, end), value: actorId.slice(end + 1) };
 }
 
 /** The one actor that has a reference, or why there is none. Throws what the directory refuses. */

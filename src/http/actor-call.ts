@@ -2,10 +2,11 @@ import * as z from "zod/mini";
 import type { ActorRpc, Address, Keyed, Reply } from "../actor/rpc.ts";
 import { PerdureError, refuse } from "../base/errors.ts";
 import { ID_PATTERN, actorObjectName, isActorId } from "../base/ids.ts";
-import { locateRef, parseRef } from "./actor-ref.ts";
+import { locateRef, refOfPath } from "./actor-ref.ts";
 import { respond } from "./answer.ts";
 import { etag } from "./preconditions.ts";
 import { callObject } from "../base/call-object.ts";
+import { isRef } from "../base/ref.ts";
 import type { Call } from "./route.ts";
 
 /** A reference's name and value may be longer than an id. */
@@ -33,7 +34,7 @@ const located = new WeakMap<object, Promise<Address>>();
 /** Where the actor of a path lives. No object is woken for an id that no actor can have. */
 export async function addressOf(call: ActorCall): Promise<Address> {
   const { principal, params } = call;
-  if (params.id.startsWith("ref:")) {
+  if (isRef(params.id)) {
     const known = located.get(params) ?? locate(call);
     located.set(params, known);
     return known;
@@ -51,7 +52,7 @@ export async function addressOf(call: ActorCall): Promise<Address> {
 }
 
 async function locate({ context, env, principal }: ActorCall): Promise<Address> {
-  const ref = parseRef(segment(context.req.url));
+  const ref = refOfPath(segment(context.req.url));
   if (ref === null) throw new Error("The path of an actor does not begin with its id");
   return await locateRef(env, principal.tenant, ref);
 }
@@ -109,7 +110,7 @@ function isByRef(
   call: Call<unknown, unknown, unknown>,
 ): call is Call<{ id: string }, unknown, unknown> {
   const { params } = call as { params: { id?: unknown } | null };
-  return typeof params?.id === "string" && params.id.startsWith("ref:");
+  return typeof params?.id === "string" && isRef(params.id);
 }
 
 /** The answer of a route whose body is the actor: with its ETag. */

@@ -1,37 +1,24 @@
 import type { Address } from "../actor/rpc.ts";
 import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { isRef, parseRef } from "../base/ref.ts";
+import type { Ref } from "../base/ref.ts";
 import { findByRef } from "../directory/fleet.ts";
 import type { Env } from "../env.ts";
 import { requireDirectory } from "./fleet.ts";
 
-const PREFIX = "ref:";
-
-interface ActorRef {
-  name: string;
-  value: string;
-}
-
-/** The reference in a path's id such as `ref:invoice:2024-17`, or null where it is an id. The name ends at the first colon. */
-export function parseRef(id: string): ActorRef | null {
-  if (!id.startsWith(PREFIX)) return null;
-  const end = id.indexOf(":", PREFIX.length);
-  const name = end < 0 ? "" : id.slice(PREFIX.length, end);
-  const value = end < 0 ? "" : id.slice(end + 1);
-  const fits = isBetween(1, LIMITS.refNameChars, name) && isBetween(1, LIMITS.refValueChars, value);
-  if (fits) return { name, value };
+/** The reference in a path's id such as `ref:invoice:2024-17`, or null where it is an id. Throws `invalid_request` where it is neither. */
+export function refOfPath(id: string): Ref | null {
+  const ref = parseRef(id);
+  if (ref !== null || !isRef(id)) return ref;
   const message = `must be ref:<name>:<value>, with a name of 1 to ${LIMITS.refNameChars} and a value of 1 to ${LIMITS.refValueChars} characters`;
   throw new PerdureError("invalid_request", `A reference in place of an actor's id ${message}.`, {
     errors: [{ pointer: "/id", code: "invalid_format", message: `(path) ${message}` }],
   });
 }
 
-function isBetween(least: number, most: number, { length }: string): boolean {
-  return length >= least && length <= most;
-}
-
 /** Where the one actor lives that has a reference. It is asked to make sure that it still has it. */
-export async function locateRef(env: Env, tenant: string, ref: ActorRef): Promise<Address> {
+export async function locateRef(env: Env, tenant: string, ref: Ref): Promise<Address> {
   requireDirectory(env);
   const { name, value } = ref;
   const limit = LIMITS.ambiguousShown + 1;

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { callObject } from "../base/call-object.ts";
 import { isActorId } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
+import { parseRef } from "../base/ref.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { CronReply, CronRpc, ScheduleSpec } from "../cron/rpc.ts";
 import { respond } from "./answer.ts";
@@ -28,15 +29,12 @@ const scheduleId = id.check(
   z.refine((text) => text !== "." && text !== "..", 'must not be "." or ".."'),
 );
 
-const REF = /^ref:([^:]+):(.+)$/s;
-
 /** Where a run sends to: looked up when it is due, so it need not exist before. */
 const recipient = z.string().check(
-  z.refine((text) => {
-    const [, name, value] = REF.exec(text) ?? [];
-    if (name === undefined || value === undefined) return isActorId(text);
-    return name.length <= LIMITS.refNameChars && value.length <= LIMITS.refValueChars;
-  }, "must be an actor's id, or ref:<name>:<value>"),
+  z.refine(
+    (text) => isActorId(text) || parseRef(text) !== null,
+    "must be an actor's id, or ref:<name>:<value>",
+  ),
   z.meta({ description: "An actor's id, or ref:<name>:<value>." }),
 );
 
