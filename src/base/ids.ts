@@ -1,12 +1,17 @@
 import { isRef } from "./ref.ts";
 
 /** Ids of actors, definitions, families: what API.md allows. The registry and object names rely on "/" never being in one. */
-export const ID_PATTERN = /^[A-Za-z0-9._:-]{1,200}$/;
+export const ID_PATTERN = idPattern(200);
 /** A tenant is named inside its API keys, between underscores. */
 export const TENANT_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 export const DEFAULT_TENANT = "default";
 
 const RESERVED_ACTOR_IDS = new Set([".", "..", "count", "bulk"]);
+
+/** Ids of at most `most` characters. */
+export function idPattern(most: number): RegExp {
+  return new RegExp(`^[A-Za-z0-9._:-]{1,${most}}$`);
+}
 
 /** Whether a caller may name an actor so: `.`, `..`, `count`, `bulk` and what begins with `ref:` have other meanings in a path. */
 export function isActorId(id: string): boolean {

@@ -13,7 +13,10 @@ export function answer(status: number, body: JsonValue): CronReply {
 }
 
 export function notFound(id: string): CronReply {
-  return refuse("schedule_not_found", `${ERRORS.schedule_not_found.title}: ${id}.`);
+  return refuse(
+    "schedule_not_found",
+    `${ERRORS.schedule_not_found.title}: ${id}. GET /v1/schedules lists what there is.`,
+  );
 }
 
 /** A schedule as the wire shows it. */

@@ -14,6 +14,7 @@ import {
   cursor,
   eventType,
   id,
+  idUpTo,
   jsonObject,
   jsonValue,
   limit,
@@ -24,8 +25,7 @@ import {
 
 const tag = "Recurring schedules";
 
-const scheduleId = id.check(
-  z.maxLength(LIMITS.scheduleIdChars),
+const scheduleId = idUpTo(LIMITS.scheduleIdChars).check(
   z.refine((text) => text !== "." && text !== "..", 'must not be "." or ".."'),
 );
 
@@ -73,7 +73,7 @@ const scheduleBody = z
   .check(
     z.refine(
       ({ spawn, send }) => (spawn === undefined) !== (send === undefined),
-      "needs either spawn or send",
+      "needs exactly one of spawn and send",
     ),
   );
 

@@ -117,6 +117,13 @@ describe("lists", () => {
 });
 
 describe("a request", () => {
+  test("is told how long an id may be", async () => {
+    const spec = { id: "a b", cron: yearly, send };
+    const answer = await tenant.call("POST", "/v1/schedules", spec);
+    expectProblem(answer, 400, "invalid_request");
+    expect(answer.body.detail).toContain("1 to 120 of the characters");
+  });
+
   test.each([
     [{ cron: "0 0 30 2 *", send }, 400, "invalid_request", "/cron", "never_due"],
     [{ cron: "every day", send }, 400, "invalid_request", "/cron", "invalid_cron"],

@@ -182,6 +182,27 @@ describe("what is refused", () => {
     expect(problem?.message.length).toBeGreaterThan(20);
   });
 
+  it.each([
+    ["* * *", "it has 3 fields"],
+    ["@dayly", "it has 1 field"],
+    ["0 0 0 1 1 * 2030", "it has 7 fields"],
+    ["61 * * * *", "its field minute has no 61"],
+    ["0 24 * * *", "its field hour has no 24"],
+    ["60 0 0 * * *", "its field second has no 60"],
+    ["0 0 32 * *", "its field day of month has no 32"],
+    ["0 0 0 * *", "its field day of month has no 0"],
+    ["0 0 40W * *", "its field day of month has no 40"],
+    ["0 0 1 13 *", "its field month has no 13"],
+    ["0 0 * * 8", "its field day of week has no 8"],
+    ["a b c d e", "its field minute cannot be read: a"],
+    ["0 9 * * MON-FRY", "its field day of week cannot be read: 1-FRY"],
+    ["5/10 * * * *", "Use wildcard (*/step) or range (min-max/step) instead"],
+    ["@reboot", "@reboot is no time"],
+  ])("%s, with a reason in the words of who wrote it", (cron, reason) => {
+    const message = timingProblem(cron, "UTC", NOW)?.message ?? "";
+    expect(message).toContain(`${reason}. Write five fields`);
+  });
+
   it.each(["", "Nowhere/City", "+02:00", "../etc/passwd", "Europe/Berlin\n", "null"])(
     "the time zone '%s'",
     (timezone) => {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { ID_PATTERN, isActorId } from "../../base/ids.ts";
+import { idPattern, isActorId } from "../../base/ids.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
@@ -13,9 +13,14 @@ export const jsonObject = z
   .custom<JsonObject>(isJsonObject, "must be a JSON object")
   .check(z.meta({ type: "object", additionalProperties: true }));
 
-export const id = z
-  .string()
-  .check(z.regex(ID_PATTERN, "must be 1 to 200 of the characters A-Z a-z 0-9 . _ : -"));
+/** An id of at most `most` characters. */
+export function idUpTo(most: number) {
+  return z
+    .string()
+    .check(z.regex(idPattern(most), `must be 1 to ${most} of the characters A-Z a-z 0-9 . _ : -`));
+}
+
+export const id = idUpTo(200);
 
 export const actorId = id.check(
   z.refine(isActorId, 'must not be ".", "..", "count" or "bulk", nor begin with "ref:"'),
