@@ -12,7 +12,9 @@ import { id, instantText, refValue, refs } from "./schemas/inputs.ts";
 const STATE_PATH_CHARS = LIMITS.stateDepth * (LIMITS.stateKeyChars + 1);
 
 const members = {
-  definitionId: z.optional(id),
+  definitionId: z
+    .optional(id)
+    .check(z.meta({ description: "A definition's own id; a family's name goes into family." })),
   family: z.optional(id).check(z.meta({ description: "The machine's own id." })),
   status: z.optional(z.enum(ACTOR_STATUSES)),
   state: z

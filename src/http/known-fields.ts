@@ -43,6 +43,8 @@ const MACHINE_MEMBERS = ["initial", "states", "on", "context", "type", "version"
 
 /** What to do about a name that is not known, beginning with a space; nothing where there is no telling. */
 export function adviceFor(name: string, known: readonly string[]): string {
+  const [, ref] = /^refs?[._:-](.+)$/is.exec(name) ?? [];
+  if (ref !== undefined && known.includes("ref.<name>")) return ` Did you mean 'ref.${ref}'?`;
   const near = suggestion(name, known);
   if (near !== "") return near;
   if (known.includes("definition") && MACHINE_MEMBERS.includes(name)) {

@@ -22,7 +22,7 @@ const scheduleBody = z
   .check(
     z.refine(
       ({ delayMs, at }) => (delayMs === undefined) !== (at === undefined),
-      "needs either delayMs or at",
+      "needs exactly one of delayMs and at",
     ),
   );
 

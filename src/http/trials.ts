@@ -196,5 +196,8 @@ async function deployedMachine(
     resolveMachine(registry, name),
   );
   if (resolved) return resolved.machine;
-  throw new PerdureError("definition_not_found", `There is no such definition: ${name}.`);
+  throw new PerdureError(
+    "definition_not_found",
+    `There is no such definition: ${name}. GET /v1/definitions lists what there is.`,
+  );
 }

@@ -44,7 +44,7 @@ export function targetFault(address: string, env: OutboundEnv): string | null {
   if (env.PERDURE_PRIVATE_TARGETS === "1") return null;
   return isPublic(url.hostname)
     ? null
-    : "The address leads to this machine or into a private network, which this server does not call.";
+    : "The address leads to this machine or into a private network, which this server does not call. Name a public one, or start a server of your own with PERDURE_PRIVATE_TARGETS=1.";
 }
 
 /** Throws `target_refused`. */

@@ -19,11 +19,16 @@ export function tooMany(limit: CountLimit, detail: string): Refusal {
   return refuse("limit_exceeded", detail, { extra: { limit, most: LIMITS[limit] } });
 }
 
-export function notFound(
-  code: "definition_not_found" | "parent_not_found" | "key_not_found" | "webhook_not_found",
-  id: string,
-): Refusal {
-  return refuse(code, `${ERRORS[code].title}: ${id}.`);
+/** Where those that there are can be seen. */
+const LISTED = {
+  definition_not_found: "/v1/definitions",
+  parent_not_found: "/v1/definitions",
+  key_not_found: "/v1/keys",
+  webhook_not_found: "/v1/webhooks",
+} as const;
+
+export function notFound(code: keyof typeof LISTED, id: string): Refusal {
+  return refuse(code, `${ERRORS[code].title}: ${id}. GET ${LISTED[code]} lists what there is.`);
 }
 
 /** A page of a list kept by position, newest first. `rowsBelow` gives rows below a position. */

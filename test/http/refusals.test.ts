@@ -80,6 +80,9 @@ describe("a field that is not known", () => {
       expectProblem(answer, 400, "unknown_field");
       expect(answer.body.detail).toContain(`Did you mean '${near}'?`);
     }
+    const listed = await call("GET", "/v1/actors?refs.order=1");
+    expectProblem(listed, 400, "unknown_field");
+    expect(listed.body.detail).toContain("Did you mean 'ref.order'?");
   });
 });
 
@@ -92,7 +95,7 @@ describe("what does not fit", () => {
       ["POST", "/v1/actors", [], "The body must be a JSON object."],
       ["POST", "/v1/actors", { definitionId: 1 }, "/definitionId must be a string"],
       ["POST", "/v1/definitions/validate", {}, "/definition is required"],
-      ["POST", `${path}/schedule`, { type: "A" }, "The body needs either delayMs or at."],
+      ["POST", `${path}/schedule`, { type: "A" }, "The body needs exactly one of delayMs and at."],
       ["POST", `${path}/schedule`, { type: "A", delayMs: -1 }, "/delayMs must be at least 0"],
       ["POST", `${path}/schedule`, { type: "A", delayMs: 0.5 }, "/delayMs must be a whole number"],
       ["POST", `${path}/events`, { type: "" }, "/type must not be empty"],

@@ -106,6 +106,10 @@ describe("a target", () => {
     expect(refused(url)).toBe(true);
   });
 
+  it("says what allows one inside", () => {
+    expect(targetFault("http://10.0.0.1/", {})).toContain("PERDURE_PRIVATE_TARGETS=1");
+  });
+
   it.each(PUBLIC)("is taken outside: %s", (url) => {
     expect(targetFault(url, {})).toBeNull();
   });
