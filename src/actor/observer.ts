@@ -1,10 +1,12 @@
 import type { Actor } from "../lifecycle/actor.ts";
-import type { LogRecord } from "../lifecycle/types.ts";
+import type { Envelope, LogRecord } from "../lifecycle/types.ts";
 
 /** Someone who has to hear of an actor's commits: the directory, webhooks, streams. */
 export interface Observer {
   /** Once per wake, when the actor was read from storage. By an alarm: something may be owed since before. */
   loaded?(actor: Actor, wokenBy: "call" | "alarm"): void;
+  /** The actor could not be woken, since its definition cannot be had. May come again. */
+  unavailable?(envelope: Envelope): void;
   /**
    * Before a commit, synchronously: ms at which an alarm has to see that what is owed was done, or null.
    * It becomes part of the commit, so a crash right after it is made good.

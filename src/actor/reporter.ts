@@ -6,6 +6,7 @@ import type { Entry, Given } from "../directory/rpc.ts";
 import { entryShard, shardCount } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
 import type { Actor } from "../lifecycle/actor.ts";
+import type { Envelope } from "../lifecycle/types.ts";
 import { entryOf, indexedOf, sameIndexed } from "../lifecycle/entry.ts";
 import type { Indexed } from "../lifecycle/entry.ts";
 import { given } from "../registry/refused.ts";
@@ -42,6 +43,8 @@ export class Reporter implements Observer {
   #confirmed: string | null = null;
   /** ms on the server's clock; when what is told was committed. */
   #changedAt = 0;
+  /** The incarnation of which this object has said that its definition cannot be had. */
+  #unavailable: string | null = null;
   #sending: Promise<void> | null = null;
   #telling = false;
 
@@ -66,6 +69,19 @@ export class Reporter implements Observer {
     this.#told = assumed ? this.#standing(actor, "assumed") : null;
     // No alarm knows of one that was never told of.
     if (this.#resident.untold && wokenBy === "call") this.#background(this.#tell());
+  }
+
+  /** Once per wake: the shard marks it, and goes on waking it until it can tell how it stands. */
+  unavailable({ tenant, id, uid }: Envelope): void {
+    if (this.#unavailable === uid) return;
+    this.#unavailable = uid;
+    const telling = this.#call(tenant, id, (shard) => shard.unavailable({ id, uid }));
+    this.#background(
+      telling.catch((error: unknown) => {
+        this.#unavailable = null;
+        logError("warn", error, { during: "telling the directory" });
+      }),
+    );
   }
 
   owes(_before: Actor | null, after: Actor): number | null {

@@ -8,7 +8,7 @@ import { decodeRecord, encodeBody } from "../lifecycle/record.ts";
 import { packSteps } from "../lifecycle/steps.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
 import type { Envelope, LogRecord, RecordKind } from "../lifecycle/types.ts";
-import { getMachine } from "../registry/definition-cache.ts";
+import { getMachine, isDefinitionUnavailable } from "../registry/definition-cache.ts";
 import { appendRow, handledTypes } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import {
@@ -184,7 +184,16 @@ export class Resident {
     }
     const departures = this.#departures;
     const registry = this.env.REGISTRY.getByName(envelope.tenant);
-    const machine = await getMachine(registry, envelope.definitionHash, envelope.definitionId);
+    const machine = await getMachine(
+      registry,
+      envelope.definitionHash,
+      envelope.definitionId,
+    ).catch((error: unknown) => {
+      if (isDefinitionUnavailable(error)) {
+        for (const observer of this.observers) observer.unavailable?.(envelope);
+      }
+      throw error;
+    });
     if (this.#wokenBy === "call") await this.alarm.load();
     const wokenBy = this.#wokenBy;
     // It can be deleted without its machine, so also while this waited for it.

@@ -18,7 +18,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { Lag } from "./lag.ts";
 import { list, pick, select } from "./list.ts";
 import { put } from "./put.ts";
-import { overdueNow, rouseAll } from "./rouse-overdue.ts";
+import { overdueNow, rouseAll, unavailable } from "./rouse-overdue.ts";
 import type { Buried, DirectoryRpc, Entry, Filter, Given, Place } from "./rpc.ts";
 import { Shard } from "./shard.ts";
 
@@ -68,6 +68,10 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
       const idHash = await sha256Hex(gone.id);
       return await this.#change((shard) => bury(shard, { ...gone, idHash }, Date.now()));
     });
+  }
+
+  unavailable(actor: { id: string; uid: string }): Promise<Given<null>> {
+    return asGiven(() => this.#change((shard) => unavailable(shard, actor, Date.now())));
   }
 
   list(query: { filter: Filter; after: Place | null; limit: number }) {

@@ -99,6 +99,22 @@ function settle(shard: Shard, before: EntryRow, roused: Roused, now: number): vo
   if (roused === "definition_unavailable") markUnavailable(shard, row);
 }
 
+/** An actor says itself that its definition cannot be had: as if it had been woken in vain. */
+export function unavailable(
+  shard: Shard,
+  { id, uid }: { id: string; uid: string },
+  now: number,
+): void {
+  const row = findEntry(shard.db, id);
+  if (!row || row.uid !== uid || shard.rousing.has(id)) return;
+  const rousing = { tries: 1, at: now + LIMITS.rousePauseMs, stored: true };
+  shard.rousing.set(id, rousing);
+  shard.horizon.set(id, null);
+  writeRousing(shard.db, { id, tries: rousing.tries, retry_at: rousing.at });
+  shard.look(rousing.at);
+  markUnavailable(shard, row);
+}
+
 function markUnavailable(shard: Shard, row: EntryRow): void {
   const from = shard.classOf(row.class);
   const reasons = [...from.is.attention, "definition_unavailable" as const];

@@ -102,6 +102,8 @@ export interface DirectoryRpc {
   put(entry: Entry): Promise<Given<null>>;
   /** An incarnation is gone for good: no older news brings it back. */
   bury(gone: Buried): Promise<Given<null>>;
+  /** An incarnation says that its definition cannot be had: it is marked, and woken now and then until it can. */
+  unavailable(actor: { id: string; uid: string }): Promise<Given<null>>;
   /** A page in the order of places, after `after`; `more` when the shard has others behind it. */
   list(query: {
     filter: Filter;

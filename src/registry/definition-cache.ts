@@ -69,6 +69,12 @@ export async function getMachine(
   }
 }
 
+export function isDefinitionUnavailable(error: unknown): boolean {
+  return (
+    error instanceof PerdureError && error.failure.extra?.["reason"] === "definition_unavailable"
+  );
+}
+
 /** Shards know it by its `reason` and list the actor as in need of attention. */
 function definitionUnavailable(id: string, why: string): PerdureError {
   return new PerdureError(

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import { RefsObject } from "../../src/directory/refs-object.ts";
 import { refShard, shardCount } from "../../src/directory/shards.ts";
 import { REFS_VERSION } from "../../src/storage/refs-schema.ts";
 import { fresh } from "../support/api.ts";
@@ -52,6 +53,10 @@ describe("changes of references that cannot be told", () => {
     await expect
       .poll(() => findAt(refShard(tenant, count, "r", good), good), { timeout: 60_000 })
       .toHaveLength(1);
+    // Soon, and not only when the alarm of the change is due.
+    await expect
+      .poll(async () => (await alarmOfShard(name)) ?? Infinity, { timeout: 60_000 })
+      .toBeLessThanOrEqual(Date.now() + LIMITS.settleMs / 2);
     await evictShard(name);
     await ringShard(name);
     await expect
@@ -72,6 +77,29 @@ describe("changes of references that cannot be told", () => {
       .toEqual([]);
     expect(await findAt(bad, "bad")).toMatchObject([{ id: first.id, uid: first.uid }]);
     expect(await findAt(refShard(tenant, count, "r", good), good)).toEqual([]);
+  });
+
+  test("have an alarm while they are being told, for a crash in the middle", async () => {
+    const tenant = fresh("t");
+    await shardCount(env, tenant, true);
+    const name = `${tenant}/0`;
+    let open = false;
+    const apply = RefsObject.prototype.apply;
+    vi.spyOn(RefsObject.prototype, "apply").mockImplementation(async function (
+      this: RefsObject,
+      changes,
+    ) {
+      await expect.poll(() => open, { timeout: 60_000 }).toBe(true);
+      return await apply.call(this, changes);
+    });
+    value(await shardCalls(name).put(entry({ refs: { r: "x" } })));
+    const ringing = ringShard(name);
+    await expect
+      .poll(async () => (await alarmOfShard(name)) ?? Infinity, { timeout: 60_000 })
+      .toBeLessThanOrEqual(Date.now() + LIMITS.owedMostMs / 2);
+    open = true;
+    await ringing;
+    vi.restoreAllMocks();
   });
 
   test("cost nothing when no reference changes", async () => {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Address, Reply } from "../../src/actor/rpc.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
+import { findByRef } from "../../src/directory/fleet.ts";
 import type { Entry } from "../../src/directory/rpc.ts";
 import { shardCount } from "../../src/directory/shards.ts";
 import { actorNow, objectOf, spawned } from "../support/actors.ts";
@@ -77,10 +78,15 @@ describe("an overdue actor", () => {
   });
 
   test("that is gone loses its entry and its references", async () => {
-    const one = entry({ dueAt: Date.now() + HOUR, refs: { a: "b" } });
+    const held = fresh("b");
+    const one = entry({ dueAt: Date.now() + HOUR, refs: { a: held } });
     const name = await shardWith(one);
+    const holders = async () =>
+      (await findByRef(env, DEFAULT_TENANT, "a", held, 5)).map(({ id }) => id);
+    await expect.poll(holders, { timeout: 60_000 }).toEqual([one.id]);
     passTime(2 * HOUR);
     await ringShard(name);
+    await expect.poll(holders, { timeout: 60_000 }).toEqual([]);
     expect(value(await shardCalls(name).pick({ ids: [one.id], filter: {} }))).toEqual([]);
     expect(value(await shardCalls(name).count({}))).toEqual([]);
     // It is not buried: should it be there after all, it says so.
@@ -179,6 +185,27 @@ describe("an actor that cannot be woken", () => {
     expect((await alarmOfShard(name)) ?? Infinity).toBeLessThanOrEqual(Date.now());
     await ringShard(name);
     expect(called.slice(LIMITS.rousedPerAlarm).sort()).toEqual(others.map(({ id }) => id));
+    // Nor when all of them are due again, and come first by their time.
+    const late = entry({ id: "c", dueAt: Date.now() - LIMITS.overdueMs });
+    passTime(LIMITS.rousePauseMs + 1_000);
+    value(await shardCalls(name).put(late));
+    called.length = 0;
+    await ringShard(name);
+    expect(called).toContain("c");
+    expect(called).toHaveLength(1 + LIMITS.rousedPerAlarm / 2);
+  });
+
+  test("is not tried sooner because it says again what is known", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const one = entry({ dueAt: Date.now() + HOUR });
+    const name = await shardWith(one);
+    passTime(2 * HOUR);
+    const called = await answering(name, async () => await Promise.reject(new Error("no")));
+    await ringShard(name);
+    value(await shardCalls(name).put(one));
+    await ringShard(name);
+    expect(called).toEqual([one.id]);
+    expect(await sqlInShard(name, "SELECT id FROM rousing")).toEqual([{ id: one.id }]);
   });
 
   test("an alarm is set again by whatever wakes a shard that lost its own", async () => {

@@ -5,7 +5,7 @@ import { entryShard } from "../../src/directory/shards.ts";
 import { objectOf } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import type { Body } from "../support/api.ts";
-import { evictShard, ringShard } from "../support/directory.ts";
+import { evictShard, ringShard, sqlInShard } from "../support/directory.ts";
 import { parsePrometheus, sample } from "../support/prometheus.ts";
 import { registryObject } from "../support/registry.ts";
 import { newTenant } from "../support/tenants.ts";
@@ -103,6 +103,48 @@ describe("an actor whose definition cannot be had", () => {
     expect(await countedOf(tenant, "definition_unavailable")).toBe(0);
     const actor = await call("GET", `/v1/actors/${id}`, { apiKey: tenant.apiKey });
     expect(actor.body).toMatchObject({ stateValue: "late", needsAttention: [] });
+  });
+});
+
+describe("an actor that waits for nothing and whose definition cannot be had", () => {
+  it("is found when anybody has asked for it, until the definition can be had again", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const tenant = await newTenant();
+    const name = tenant.tenant;
+    const definitionId = await deployed(tenant, fresh("m"), { initial: "a", states: { a: {} } });
+    const { id } = await spawned(tenant, { definitionId });
+    await runDurableObjectAlarm(objectOf(id, name));
+    const shards = await runInDurableObject(registryObject(name), (object) =>
+      object.shards({ fix: true }),
+    );
+    const shard = entryShard(name, shards as number, id);
+    const rename = (from: string, to: string) =>
+      runInDurableObject(objectOf(id, name), (_, { storage }) => {
+        storage.sql.exec("UPDATE actor SET snapshot = replace(snapshot, ?, ?)", from, to);
+      });
+    await rename('"definitionHash":"', '"definitionHash":"no');
+    await evictDurableObject(objectOf(id, name));
+    const read = await call("GET", `/v1/actors/${id}`, { apiKey: tenant.apiKey });
+    expectProblem(read, 503, "unavailable");
+    const found = await until(
+      () => idsOf(tenant, "definition_unavailable"),
+      (ids) => ids.length > 0,
+    );
+    expect(found).toEqual([id]);
+    expect(await countedOf(tenant, "definition_unavailable")).toBe(1);
+    expect(await idsOf(tenant, "timer_overdue")).toEqual([]);
+
+    // The shard looks after it by itself, also after it has slept.
+    await evictDurableObject(objectOf(id, name));
+    await rename('"definitionHash":"no', '"definitionHash":"');
+    await evictDurableObject(objectOf(id, name));
+    await evictShard(shard);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + LIMITS.rousePauseMs + 1_000 });
+    expect(await ringShard(shard)).toBe(true);
+    expect(await idsOf(tenant, "definition_unavailable")).toEqual([]);
+    expect(await countedOf(tenant, "definition_unavailable")).toBe(0);
+    expect(await sqlInShard(shard, "SELECT id FROM rousing")).toEqual([]);
   });
 });
 
