@@ -6,11 +6,16 @@ import { isTold, noticesOf, standingAfter } from "../lifecycle/notices.ts";
 import type { Standing, Subject } from "../lifecycle/notices.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { given } from "../registry/refused.ts";
-import { hasHadNone, knownSubscriptions, subscriptionsOf } from "../registry/subscription-cache.ts";
+import {
+  hasHadNone,
+  knownSubscriptions,
+  subscriptionsOf,
+  webhookIdsOf,
+} from "../registry/subscription-cache.ts";
 import { readRow, readRows } from "../storage/actor-log.ts";
 import { tagsOf } from "../machine/view.ts";
-import type { Notice, Subscription } from "../webhooks/rpc.ts";
-import type { Observer } from "./observer.ts";
+import type { Notice, Subscription, WebhookRpc } from "../webhooks/rpc.ts";
+import type { Gone, Observer } from "./observer.ts";
 import { recordOf } from "./resident.ts";
 import type { Resident } from "./resident.ts";
 
@@ -105,9 +110,27 @@ export class Announcer implements Observer {
     return null;
   }
 
-  /** A deletion takes no notice with it. */
-  async farewell(): Promise<void> {
+  /** A deletion takes no notice with it; then the webhooks erase what they were told, as far as it has been sent. */
+  async farewell({ tenant, uid }: Gone): Promise<void> {
     await this.#tell();
+    const ids = await webhookIdsOf(this.#resident.env, tenant);
+    const outcomes = await Promise.allSettled(ids.map((id) => this.#erase(tenant, id, uid)));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed) throw failed.reason;
+  }
+
+  async #erase(tenant: string, webhookId: string, uid: string): Promise<void> {
+    const { WEBHOOKS } = this.#resident.env;
+    const name = `${tenant}/${webhookId}`;
+    let after: string | null = null;
+    // Ends with the deliveries of one webhook, which are bounded: each answer is further on.
+    do {
+      const command: Parameters<WebhookRpc["forget"]>[0] = { uid, after };
+      const reply = given(
+        await callObject(WEBHOOKS, name, true, (webhook) => webhook.forget(command)),
+      );
+      after = (reply.body as { next: string | null }).next;
+    } while (after !== null);
   }
 
   #queued(): number {

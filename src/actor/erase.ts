@@ -15,7 +15,7 @@ import type { Address, Reply } from "./rpc.ts";
  * Erases an actor, in steps that each do no harm when done again:
  *
  * 1. one commit: it is marked, its spawn's key is remembered, an alarm is set. Nobody sees it from here on.
- * 2. whoever has to know of it is told; the directory buries it.
+ * 2. whoever has to know of it is told; the directory buries it, webhooks erase what they were told.
  * 3. one commit: its tables go.
  *
  * Wherever this ends early, the alarm goes on, and so does the next DELETE or spawn.
@@ -61,7 +61,7 @@ async function endErasure(resident: Resident, id: string): Promise<Reply> {
   if (await vanished(resident)) return answer(204, null, gone.seq);
   return refuse(
     "unavailable",
-    `The actor '${id}' is deleted, but the directory could not be told yet; that goes on by itself. Send the same request again to see it done.`,
+    `The actor '${id}' is deleted, but the directory or a webhook could not be told yet; that goes on by itself. Send the same request again to see it done.`,
   );
 }
 

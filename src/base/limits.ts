@@ -243,6 +243,8 @@ export const LIMITS = {
   /** deliveries of one webhook that are kept after their end, and ms (30 days) that any is kept. */
   deliveriesKept: 5_000,
   deliveryMs: 2_592_000_000,
+  /** deliveries of a deleted actor that a webhook's object looks at in one call: others wait for it meanwhile. */
+  deliveriesForgotten: 200,
   /** attempts of one delivery that are shown, the last ones. */
   attemptsShown: 20,
   /** attempts of one webhook at once: a slow receiver gets no more connections than that. */

@@ -40,7 +40,7 @@ export function fleetMetrics({ classes, shards, backlogs }: Figures): Metric[] {
     single(
       "perdure_directory_lag_seconds",
       "gauge",
-      "Longest time that a change of the last minute took to reach the directory.",
+      "Longest time that a change took to reach the directory, of those that arrived in the last minute; one that has not arrived is not seen.",
       shards.lagMs / 1000,
     ),
     {

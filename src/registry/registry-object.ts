@@ -175,7 +175,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   subscriptions() {
-    return asData(() => webhooks.subscriptions(this.#stored()));
+    return asData(() => webhooks.subscriptionsOfAll(this.#stored()));
   }
 
   webhookConfig(id: string) {

@@ -7,7 +7,10 @@ import type { Subscription } from "../webhooks/rpc.ts";
 import { given } from "./refused.ts";
 
 interface Known {
+  /** Of the active webhooks. */
   subscriptions: readonly Subscription[];
+  /** Of all webhooks, the disabled ones too. */
+  ids: readonly string[];
   until: number;
 }
 
@@ -20,8 +23,7 @@ const asked = new Map<string, number>();
 
 /** What this isolate may rely on without asking, or null. */
 export function knownSubscriptions(tenant: string, now: number): readonly Subscription[] | null {
-  const entry = known.get(tenant);
-  return entry !== undefined && now < entry.until ? entry.subscriptions : null;
+  return inForce(tenant, now)?.subscriptions ?? null;
 }
 
 /**
@@ -39,17 +41,38 @@ export function forgetSubscriptions(tenant: string): void {
   known.delete(tenant);
 }
 
-/**
- * The tenant's active webhooks, asked for once per isolate and lease. The actors of an isolate cannot await
- * each other's promises (one that was begun in an object dies with it), so they look again while one of them asks.
- */
+/** The tenant's active webhooks. */
 export async function subscriptionsOf(
   env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">,
   tenant: string,
 ): Promise<readonly Subscription[]> {
+  return (await knownOf(env, tenant)).subscriptions;
+}
+
+/** Ids of all webhooks of the tenant: who may keep what it was told of an actor that goes. */
+export async function webhookIdsOf(
+  env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">,
+  tenant: string,
+): Promise<readonly string[]> {
+  return (await knownOf(env, tenant)).ids;
+}
+
+function inForce(tenant: string, now: number): Known | null {
+  const entry = known.get(tenant);
+  return entry !== undefined && now < entry.until ? entry : null;
+}
+
+/**
+ * The tenant's webhooks, asked for once per isolate and lease. The actors of an isolate cannot await
+ * each other's promises (one that was begun in an object dies with it), so they look again while one of them asks.
+ */
+async function knownOf(
+  env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">,
+  tenant: string,
+): Promise<Known> {
   for (let polls = 0; polls < POLLS; polls += 1) {
     const now = Date.now();
-    const present = knownSubscriptions(tenant, now);
+    const present = inForce(tenant, now);
     if (present !== null) return present;
     if (now >= (asked.get(tenant) ?? 0)) break;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -57,12 +80,17 @@ export async function subscriptionsOf(
   const begun = Date.now();
   asked.set(tenant, begun + POLL_MS * POLLS);
   try {
-    const subscriptions = given(
+    const all = given(
       await callObject(env.REGISTRY, tenant, true, (registry) => registry.subscriptions()),
     );
     // From before the question: what changed while it was asked is known a lease later all the same.
-    known.set(tenant, { subscriptions, until: begun + leaseMs(env) });
-    return subscriptions;
+    const answer: Known = {
+      subscriptions: all.filter(({ events }) => events.length > 0),
+      ids: all.map(({ id }) => id),
+      until: begun + leaseMs(env),
+    };
+    known.set(tenant, answer);
+    return answer;
   } finally {
     asked.delete(tenant);
   }

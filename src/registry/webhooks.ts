@@ -6,6 +6,7 @@ import {
   activeWebhooks,
   countWebhooks,
   deleteWebhook as dropWebhook,
+  disabledWebhooks,
   findWebhook,
   insertWebhook,
   pageOfWebhooks,
@@ -154,6 +155,17 @@ export function subscriptions(db: Db | null): Subscription[] {
     events: JSON.parse(events) as WebhookEvent[],
     createdAt: since,
   }));
+}
+
+/** The disabled ones too, which want nothing, but may keep what they were told. */
+export function subscriptionsOfAll(db: Db | null): Subscription[] {
+  if (db === null) return [];
+  const disabled = disabledWebhooks(db).map(({ id, since }) => ({
+    id,
+    events: [],
+    createdAt: since,
+  }));
+  return [...subscriptions(db), ...disabled];
 }
 
 export function webhookConfig(db: Db | null, id: string): WebhookConfig | null {

@@ -36,6 +36,10 @@ export function activeWebhooks(db: Db): Pick<WebhookRow, "id" | "events" | "sinc
   return db.all("SELECT id, events, since FROM webhooks WHERE state = 'active' ORDER BY position");
 }
 
+export function disabledWebhooks(db: Db): Pick<WebhookRow, "id" | "since">[] {
+  return db.all("SELECT id, since FROM webhooks WHERE state = 'disabled' ORDER BY position");
+}
+
 export function countWebhooks(db: Db): number {
   return db.one<{ n: number }>("SELECT COUNT(*) AS n FROM webhooks")?.n ?? 0;
 }

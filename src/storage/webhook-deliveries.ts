@@ -7,6 +7,7 @@ export interface DeliveryRow {
   position: number;
   message_id: string;
   type: string;
+  /** Null of a ping, and of an actor that was deleted. */
   actor_id: string | null;
   state: DeliveryState;
   /** Attempts since it was last asked for. */
@@ -17,7 +18,7 @@ export interface DeliveryRow {
   delivered_at: number | null;
   /** JSON list of the last attempts. */
   attempts: string;
-  /** What is sent, byte for byte. */
+  /** What is sent, byte for byte; empty when it was erased. */
   body: string;
 }
 
@@ -84,20 +85,56 @@ export function nextDeliveryAt(db: Db): number | null {
   return row?.at ?? null;
 }
 
+/** What its actor left behind ends without a body, whoever ends it. */
 export function updateDelivery(
   db: Db,
   row: Pick<DeliveryRow, "position" | "state" | "tries" | "next_at" | "delivered_at" | "attempts">,
 ): void {
   db.run(
-    `UPDATE deliveries SET state = ?, tries = ?, next_at = ?, delivered_at = ?, attempts = ?
+    `UPDATE deliveries SET state = ?, tries = ?, next_at = ?, delivered_at = ?, attempts = ?,
+            body = CASE WHEN ? IS NULL AND actor_id IS NULL AND type <> 'ping' THEN '' ELSE body END
       WHERE position = ?`,
     row.state,
     row.tries,
     row.next_at,
     row.delivered_at,
     row.attempts,
+    row.next_at,
     row.position,
   );
+}
+
+/**
+ * Takes the actor from up to `limit` deliveries of the incarnation `uid` behind the message `after`, and the body
+ * from those that do not wait. Answers the last message looked at when there may be more, or null.
+ */
+export function forgetActor(
+  db: Db,
+  uid: string,
+  after: string | null,
+  limit: number,
+): string | null {
+  // Ids of messages are `uid:seq:n`, and `;` follows `:`. Going by them needs no index of its own.
+  const from = after ?? `${uid}:`;
+  const end = `${uid};`;
+  const seen = db.all<{ message_id: string }>(
+    `SELECT message_id FROM deliveries WHERE message_id > ? AND message_id < ?
+      ORDER BY message_id LIMIT ?`,
+    from,
+    end,
+    limit,
+  );
+  const last = seen.at(-1)?.message_id;
+  if (last === undefined) return null;
+  db.run(
+    `UPDATE deliveries
+        SET actor_id = NULL, body = CASE WHEN next_at IS NULL THEN '' ELSE body END
+      WHERE message_id > ? AND message_id < ? AND message_id <= ? AND actor_id IS NOT NULL`,
+    from,
+    end,
+    last,
+  );
+  return seen.length < limit ? null : last;
 }
 
 export function countPending(db: Db): number {

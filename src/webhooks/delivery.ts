@@ -50,11 +50,17 @@ export function settle(row: DeliveryRow, attempt: Attempt, luck: number): Settle
   if (attempt.error === undefined) {
     return { position, state: "delivered", tries, next_at: null, delivered_at: ended, attempts };
   }
-  const delay =
-    attempt.error === "gone" ? null : retryDelay(tries, attempt.retryAfterMs ?? 0, luck);
+  // It may have ended, and been erased, while this attempt was under way.
+  const last = attempt.error === "gone" || isErased(row);
+  const delay = last ? null : retryDelay(tries, attempt.retryAfterMs ?? 0, luck);
   const state = delay === null ? "failed" : "pending";
   const next_at = delay === null ? null : ended + delay;
   return { position, state, tries, next_at, delivered_at: row.delivered_at, attempts };
+}
+
+/** Its actor was deleted and it had been sent: there is nothing left to send. */
+export function isErased({ body }: DeliveryRow): boolean {
+  return body === "";
 }
 
 /** The oldest in a queue that is full. */

@@ -34,6 +34,7 @@ export interface Notice {
 /** A webhook as an actor's isolate has to know it. */
 export interface Subscription {
   id: string;
+  /** None while it is disabled. */
   events: WebhookEvent[];
   /** ms; when it was made, or last enabled: what happened before is not told. */
   createdAt: number;
@@ -63,6 +64,11 @@ export interface WebhookRpc {
   tend(): Promise<void>;
   /** Deliveries that are still to be made. */
   backlog(): Promise<number | Refused>;
+  /**
+   * The incarnation `uid` was deleted: what ended of its deliveries loses body and actor now, what waits when it ends.
+   * 200 `{next}`: not null when there is more of it, behind that message; any number of times.
+   */
+  forget(command: { uid: string; after: string | null }): Promise<WebhookReply>;
   /** Its webhook was deleted: everything goes. */
   erase(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { LIMITS } from "../base/limits.ts";
 import type { Env } from "../env.ts";
 import { answerOnce } from "../storage/once.ts";
 import { asData } from "../registry/refused.ts";
@@ -10,6 +11,7 @@ import {
   countPending,
   findDelivery,
   findMessage,
+  forgetActor,
   pageOfDeliveries,
   updateDelivery,
 } from "../storage/webhook-deliveries.ts";
@@ -18,7 +20,7 @@ import { createWebhookTables, readWebhookName } from "../storage/webhook-schema.
 import type { WebhookName } from "../storage/webhook-schema.ts";
 import { ConfigLease } from "./config-lease.ts";
 import { Courier } from "./courier.ts";
-import { deliveryView, positionOf, renewed } from "./delivery.ts";
+import { deliveryView, isErased, positionOf, renewed } from "./delivery.ts";
 import { messageOf, pingMessage } from "./message.ts";
 import { makeRoom, takeMessages } from "./queue.ts";
 import type * as Rpc from "./rpc.ts";
@@ -107,7 +109,14 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
         keyed,
         now,
         () => {
-          updateDelivery(db, renewed(findDelivery(db, position) as DeliveryRow, now));
+          const row = findDelivery(db, position) as DeliveryRow;
+          if (isErased(row)) {
+            return refuse(
+              "delivery_not_found",
+              `The actor of the delivery '${deliveryId}' was deleted, and its body was erased, so there is nothing to send again.`,
+            );
+          }
+          updateDelivery(db, renewed(row, now));
           makeRoom(db, now);
           this.#look();
           return answer(202, deliveryView(findDelivery(db, position) as DeliveryRow));
@@ -133,6 +142,14 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
     return asData(() => {
       const db = this.#stored();
       return db === null ? 0 : countPending(db);
+    });
+  }
+
+  forget({ uid, after }: Parameters<Rpc.WebhookRpc["forget"]>[0]) {
+    return asData(() => {
+      const db = this.#stored();
+      const most = LIMITS.deliveriesForgotten;
+      return answer(200, { next: db && forgetActor(db, uid, after, most) });
     });
   }
 

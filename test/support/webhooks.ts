@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect, vi } from "vitest";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
+import type { Objects } from "../../src/env.ts";
 import type { WebhookEvent, WebhookRpc } from "../../src/webhooks/rpc.ts";
 import type { WebhookObject } from "../../src/webhooks/webhook-object.ts";
 import { call } from "./api.ts";
@@ -100,4 +101,23 @@ export async function ping(id: string, key?: string): Promise<Body> {
   const answer = await call("POST", `/v1/webhooks/${id}/ping`, options);
   expect(answer.status, JSON.stringify(answer.body)).toBe(202);
   return answer.body;
+}
+
+/** Fails calls of one method of webhooks' objects, before or after they did their work; until it is mended. */
+export function failing(method: "enqueue" | "forget", when: "before" | "after"): () => void {
+  const real = env.WEBHOOKS as unknown as Objects<WebhookRpc>;
+  const replace = (value: unknown) =>
+    Object.defineProperty(env, "WEBHOOKS", { configurable: true, value });
+  const getByName = (name: string) => {
+    const webhook = real.getByName(name);
+    return new Proxy(webhook, {
+      get: (_, called) => async (command: never) => {
+        if (called !== method) return webhook[called as "ping"](command);
+        if (when === "after") await webhook[method](command);
+        throw new Error("injected");
+      },
+    });
+  };
+  replace({ getByName });
+  return () => void replace(real);
 }

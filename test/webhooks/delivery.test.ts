@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { retryAfter } from "../../src/webhooks/attempt.ts";
-import { positionOf, retryDelay } from "../../src/webhooks/delivery.ts";
+import { positionOf, retryDelay, settle } from "../../src/webhooks/delivery.ts";
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -57,4 +57,25 @@ it("an id of a delivery is one that was given", () => {
   for (const id of ["", "d", "d0", "d01", "17", "d1.5", "d-1", "d1e3", `d${"9".repeat(30)}`]) {
     expect(positionOf(id), id).toBeNull();
   }
+});
+
+it("an attempt that fails after its delivery ended and was erased is the last one", () => {
+  const row = {
+    position: 1,
+    message_id: "u:1:0",
+    type: "emit",
+    actor_id: null,
+    state: "failed" as const,
+    tries: 1,
+    next_at: null,
+    created_at: 0,
+    delivered_at: null,
+    attempts: "[]",
+  };
+  const attempt = { at: 5, durationMs: 1, error: "timeout" as const };
+  expect(settle({ ...row, body: "" }, attempt, 0)).toMatchObject({
+    state: "failed",
+    next_at: null,
+  });
+  expect(settle({ ...row, body: "{}" }, attempt, 0)).toMatchObject({ state: "pending" });
 });
