@@ -14,6 +14,7 @@ import {
   refsObject,
   ringShard,
   shardCalls,
+  shardObject,
   sqlInShard,
   value,
 } from "../support/directory.ts";
@@ -77,6 +78,22 @@ describe("changes of references that cannot be told", () => {
       .toEqual([]);
     expect(await findAt(bad, "bad")).toMatchObject([{ id: first.id, uid: first.uid }]);
     expect(await findAt(refShard(tenant, count, "r", good), good)).toEqual([]);
+  });
+
+  test("are told by whatever wakes the shard, when the alarm got lost", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const tenant = fresh("t");
+    const count = (await shardCount(env, tenant, true)) ?? 0;
+    const name = `${tenant}/0`;
+    const to = refShard(tenant, count, "r", "x");
+    const mend = await broken(to);
+    const one = entry({ refs: { r: "x" } });
+    value(await shardCalls(name).put(one));
+    await mend();
+    await runInDurableObject(shardObject(name), (_, { storage }) => storage.deleteAlarm());
+    await evictShard(name);
+    value(await shardCalls(name).count({}));
+    await expect.poll(() => findAt(to, "x"), { timeout: 60_000 }).toMatchObject([{ id: one.id }]);
   });
 
   test("have an alarm while they are being told, for a crash in the middle", async () => {

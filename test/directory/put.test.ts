@@ -144,6 +144,19 @@ describe("changes that come together", () => {
     expect(await all(name)).toHaveLength(200);
   });
 
+  test("leave nothing in memory that storage does not have, when one of them cannot be kept", async () => {
+    const name = await shardWith(entry());
+    const novel = { stateValue: "novel" };
+    const refs = { r: "x".repeat(3_000_000) };
+    await expect(() => shardCalls(name).put(entry({ ...novel, refs }))).rejects.toThrow();
+    const one = entry(novel);
+    value(await shardCalls(name).put(one));
+    const sql = "SELECT state FROM entry JOIN class ON class.n = entry.class WHERE id = ?";
+    expect(await sqlInShard(name, sql, one.id)).toEqual([{ state: '"novel"' }]);
+    const counts = value(await shardCalls(name).count({ state: "novel" }));
+    expect(counts.map(({ count }) => count)).toEqual([1]);
+  });
+
   test("fail alone", async () => {
     const name = await shardWith();
     const bad = entry({ seq: 1.5 });
