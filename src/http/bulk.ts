@@ -9,6 +9,7 @@ import { sha256Hex } from "../base/sha256.ts";
 import { filterObject, selectionOf } from "./actor-filter.ts";
 import { json, respond } from "./answer.ts";
 import { checkEvent } from "./event-input.ts";
+import { requireDirectory } from "./fleet.ts";
 import { route } from "./route.ts";
 import type { Call } from "./route.ts";
 import { by, cursor, eventType, limit, payload } from "./schemas/inputs.ts";
@@ -51,6 +52,7 @@ export const bulkRoutes = [
     },
     refusals: ["event_type_reserved", "filter_empty", "idempotency_in_progress", "limit_exceeded"],
     async handle(call) {
+      requireDirectory(call.env);
       const command = await commandOf(call);
       const reply = await callBulk(call, command.id, (operation) => operation.start(command));
       return respond(call.context, reply, reply.ok ? { Location: `/v1/bulk/${command.id}` } : {});

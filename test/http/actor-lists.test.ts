@@ -287,6 +287,11 @@ describe("without a directory", () => {
     },
   );
 
+  it("a bulk operation finds nobody, and says so", async () => {
+    const body = { filter: { status: "active" }, action: "pause" };
+    expectProblem(await call("POST", "/v1/bulk", { apiKey, env, body }), 503, "not_configured");
+  });
+
   it("a reference leads nowhere", async () => {
     expectProblem(await call("GET", "/v1/actors/ref:a:b", { apiKey, env }), 503, "not_configured");
     const body = { type: "OPEN" };
