@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { PerdureError } from "../base/errors.ts";
+import { asData } from "../base/refused.ts";
 import { streamQuery } from "../base/stream-call.ts";
 import { keepsDirectory } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
@@ -60,7 +60,7 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
 
   override async fetch(request: Request): Promise<Response> {
     const query = streamQuery<Rpc.StreamQuery>(request);
-    const opened = await expected(openStream(this.#resident, this.#streams, query));
+    const opened = await asData(() => openStream(this.#resident, this.#streams, query));
     return opened instanceof Response ? opened : Response.json(opened);
   }
 
@@ -74,75 +74,75 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   }
 
   spawn(command: Rpc.SpawnCommand): Promise<Rpc.Reply> {
-    return expected(spawn(this.#resident, this.#reporter, command));
+    return asData(() => spawn(this.#resident, this.#reporter, command));
   }
 
   send(command: Rpc.SendCommand): Promise<Rpc.Reply> {
-    return expected(send(this.#resident, command));
+    return asData(() => send(this.#resident, command));
   }
 
   batch(command: Rpc.BatchCommand): Promise<Rpc.Reply> {
-    return expected(sendBatch(this.#resident, command));
+    return asData(() => sendBatch(this.#resident, command));
   }
 
   read(query: Parameters<Rpc.ActorRpc["read"]>[0]): Promise<Rpc.Reply> {
-    return expected(read(this.#resident, query));
+    return asData(() => read(this.#resident, query));
   }
 
   log(query: Rpc.LogQuery): Promise<Rpc.Reply> {
-    return expected(log(this.#resident, query));
+    return asData(() => log(this.#resident, query));
   }
 
   timeline(query: Parameters<Rpc.ActorRpc["timeline"]>[0]): Promise<Rpc.Reply> {
-    return expected(timeline(this.#resident, query));
+    return asData(() => timeline(this.#resident, query));
   }
 
   wait(query: Rpc.WaitQuery): Promise<Rpc.Reply> {
-    return expected(wait(this.#resident, query));
+    return asData(() => wait(this.#resident, query));
   }
 
   schedule(command: Rpc.ScheduleCommand): Promise<Rpc.Reply> {
-    return expected(schedule(this.#resident, command));
+    return asData(() => schedule(this.#resident, command));
   }
 
   schedules(query: Rpc.Address): Promise<Rpc.Reply> {
-    return expected(listSchedules(this.#resident, query));
+    return asData(() => listSchedules(this.#resident, query));
   }
 
   unschedule(command: Parameters<Rpc.ActorRpc["unschedule"]>[0]): Promise<Rpc.Reply> {
-    return expected(unschedule(this.#resident, command));
+    return asData(() => unschedule(this.#resident, command));
   }
 
   control(command: Rpc.ControlCommand): Promise<Rpc.Reply> {
-    return expected(control(this.#resident, command));
+    return asData(() => control(this.#resident, command));
   }
 
   setRefs(command: Parameters<Rpc.ActorRpc["setRefs"]>[0]): Promise<Rpc.Reply> {
-    return expected(setRefs(this.#resident, command));
+    return asData(() => setRefs(this.#resident, command));
   }
 
   erase(command: Parameters<Rpc.ActorRpc["erase"]>[0]): Promise<Rpc.Reply> {
-    return expected(erase(this.#resident, command));
+    return asData(() => erase(this.#resident, command));
   }
 
   replay(query: Parameters<Rpc.ActorRpc["replay"]>[0]): Promise<Rpc.Reply> {
-    return expected(replayLog(this.#resident, query));
+    return asData(() => replayLog(this.#resident, query));
   }
 
   exportHead(query: Rpc.Address): Promise<Rpc.Reply> {
-    return expected(exportHead(this.#resident, query));
+    return asData(() => exportHead(this.#resident, query));
   }
 
   exportLog(query: Parameters<Rpc.ActorRpc["exportLog"]>[0]): Promise<Rpc.Reply> {
-    return expected(exportLog(this.#resident, query));
+    return asData(() => exportLog(this.#resident, query));
   }
 
   rouse(query: Rpc.Address): Promise<Rpc.Reply> {
-    return expected(rouse(this.#resident, this.#reporter, query));
+    return asData(() => rouse(this.#resident, this.#reporter, query));
   }
 
   advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {
-    return expected(advanceClock(this.#resident, command));
+    return asData(() => advanceClock(this.#resident, command));
   }
 }
 
@@ -150,16 +150,4 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
 function acceptStream(ctx: DurableObjectState, socket: WebSocket): void {
   ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   ctx.acceptWebSocket(socket);
-}
-
-/** An expected refusal crosses as data; anything else is a fault of ours and stays an exception. */
-async function expected<Opened = never>(
-  reply: Promise<Rpc.Reply | Opened>,
-): Promise<Rpc.Reply | Opened> {
-  try {
-    return await reply;
-  } catch (error) {
-    if (error instanceof PerdureError) return { ok: false, failure: error.failure };
-    throw error;
-  }
 }

@@ -9,7 +9,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import { entryOf, indexedOf, sameIndexed } from "../lifecycle/entry.ts";
 import type { Indexed } from "../lifecycle/entry.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import type { Gone, Observer } from "./observer.ts";
 import type { Resident } from "./resident.ts";
 

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { logError } from "../base/log.ts";
 import type { Env } from "../env.ts";
-import { asData } from "../registry/refused.ts";
+import { asData } from "../base/refused.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";

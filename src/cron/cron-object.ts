@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { PerdureError } from "../base/errors.ts";
+import { asData } from "../base/refused.ts";
 import type { Env } from "../env.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { openCron } from "../storage/cron-schema.ts";
@@ -90,18 +90,14 @@ export class CronObject extends DurableObject<Env> implements Rpc.CronRpc {
     return this.#awake;
   }
 
-  /** An expected refusal crosses as data; anything else is a fault of ours and stays an exception. */
-  async #expected(ask: () => Rpc.CronReply | Promise<Rpc.CronReply>): Promise<Rpc.CronReply> {
-    try {
+  #expected(ask: () => Rpc.CronReply | Promise<Rpc.CronReply>): Promise<Rpc.CronReply> {
+    return asData(async () => {
       await this.#wake();
       const reply = await ask();
       // In the turn of what was written; and an alarm that was lost is found missing here.
       const db = this.#stored();
       if (db) this.#runner.ensureAlarm(db);
       return reply;
-    } catch (error) {
-      if (error instanceof PerdureError) return { ok: false, failure: error.failure };
-      throw error;
-    }
+    });
   }
 }

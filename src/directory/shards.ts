@@ -1,7 +1,7 @@
 import { callObject } from "../base/call-object.ts";
 import type { Env } from "../env.ts";
 import { hash64 } from "../fingerprint/kernel.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 
 // Counts are fixed at first use, so what is known stays true.
 const counts = new Map<string, number>();

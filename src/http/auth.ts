@@ -6,7 +6,7 @@ import { Lru } from "../base/lru.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Env } from "../env.ts";
 import { parseApiKey } from "../registry/api-key.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import { SCOPES } from "../registry/rpc.ts";
 import type { Principal, Scope } from "../registry/rpc.ts";
 import { callObject } from "../base/call-object.ts";

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import { DEFAULT_TENANT, TENANT_PATTERN } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import { SCOPES } from "../registry/rpc.ts";
 import { respond } from "./answer.ts";
 import { forgetKey } from "./auth.ts";

@@ -2,7 +2,7 @@ import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { countActors, fleetFigures } from "../directory/fleet.ts";
 import type { Env } from "../env.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import { fleetMetrics } from "./fleet-metrics.ts";
 import type { Figures } from "./fleet-metrics.ts";
 import { requireDirectory } from "./fleet.ts";

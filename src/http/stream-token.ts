@@ -5,7 +5,7 @@ import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
 import { hmacSha256Hex } from "../base/sha256.ts";
 import type { Env } from "../env.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import type { Principal } from "../registry/rpc.ts";
 import { isTenant, requireConfiguration, unauthorized } from "./auth.ts";
 

@@ -4,7 +4,7 @@ import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
 import { checkTarget } from "../outbound/target.ts";
 import type { Principal } from "../registry/rpc.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import { forgetSubscriptions } from "../registry/subscription-cache.ts";
 import { WEBHOOK_EVENTS } from "../webhooks/rpc.ts";
 import type { WebhookEvent } from "../webhooks/rpc.ts";

@@ -5,7 +5,7 @@ import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
 import { compileDefinition } from "../machine/compile.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
-import { given } from "./refused.ts";
+import { given } from "../base/refused.ts";
 import type { RegistryRpc, ResolvedDefinition } from "./rpc.ts";
 
 /** A definition that an actor stands on, ready to run. */

@@ -9,7 +9,7 @@ import * as definitions from "./definitions.ts";
 import { forgetDefinition } from "./definition-cache.ts";
 import { deploy } from "./deploy.ts";
 import * as keys from "./keys.ts";
-import { asData } from "./refused.ts";
+import { asData } from "../base/refused.ts";
 import * as settings from "./settings.ts";
 import { standingOn } from "./standing.ts";
 import type { Standing } from "./standing.ts";

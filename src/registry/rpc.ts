@@ -2,7 +2,7 @@ import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { CollectionKey } from "../storage/once.ts";
 import type { Subscription } from "../webhooks/rpc.ts";
-import type { Refused } from "./refused.ts";
+import type { Refused } from "../base/refused.ts";
 import type { CreateWebhookCommand, UpdateWebhookCommand } from "./webhooks.ts";
 
 export type { CollectionKey };

@@ -1,6 +1,6 @@
 import { callObject } from "../base/call-object.ts";
 import type { Env } from "../env.ts";
-import { given } from "./refused.ts";
+import { given } from "../base/refused.ts";
 
 /** How many actors stand on a definition, as the directory knows it, and how many of them have not ended. */
 export interface Standing {

@@ -4,7 +4,7 @@ import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
 import type { Env } from "../env.ts";
 import type { Subscription } from "../webhooks/rpc.ts";
-import { given } from "./refused.ts";
+import { given } from "../base/refused.ts";
 
 interface Known {
   /** Of the active webhooks. */

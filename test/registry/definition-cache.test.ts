@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { acquireMachine, getMachine, resolveMachine } from "../../src/registry/definition-cache.ts";
-import { given } from "../../src/registry/refused.ts";
+import { given } from "../../src/base/refused.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
 import { doorMachine, fresh } from "../support/api.ts";
 import { recorded } from "../support/registry.ts";

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { entryShard } from "../../src/directory/shards.ts";
 import type { ActorStatus } from "../../src/lifecycle/types.ts";
-import { given } from "../../src/registry/refused.ts";
+import { given } from "../../src/base/refused.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
 import { Db } from "../../src/storage/db.ts";
 import { findBody, putDefinition } from "../../src/storage/registry-definitions.ts";

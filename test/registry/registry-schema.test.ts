@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { PerdureError } from "../../src/base/errors.ts";
 import { resolveMachine } from "../../src/registry/definition-cache.ts";
-import { given } from "../../src/registry/refused.ts";
+import { given } from "../../src/base/refused.ts";
 import { Db } from "../../src/storage/db.ts";
 import { REGISTRY_VERSION, openRegistry } from "../../src/storage/registry-schema.ts";
 import { storedVersion } from "../../src/storage/schema.ts";
