@@ -5,16 +5,14 @@ import type { Actor } from "../lifecycle/actor.ts";
 import { wake } from "../lifecycle/actor.ts";
 import { decodeEnvelope, encodeEnvelope } from "../lifecycle/envelope.ts";
 import { decodeRecord, encodeBody } from "../lifecycle/record.ts";
-import { packSteps } from "../lifecycle/steps.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
 import type { Envelope, LogRecord, RecordKind } from "../lifecycle/types.ts";
 import { getMachine, isDefinitionUnavailable } from "../registry/definition-cache.ts";
-import { appendRow, handledTypes } from "../storage/actor-log.ts";
+import { appendRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import {
   ACTOR_SCHEMA,
   actorTables,
-  countEvents,
   createActorTables,
   createSealTables,
   dropActorTables,
@@ -26,11 +24,11 @@ import {
   markErasing,
   readActor,
   updateActor,
-  updateBooks,
 } from "../storage/actor-snapshot.ts";
 import type { Books } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
+import { Bookkeeping } from "./bookkeeping.ts";
 import { KeyIndex } from "./key-index.ts";
 import type { Gone, Observer } from "./observer.ts";
 import { Waiters } from "./waiters.ts";
@@ -54,22 +52,24 @@ export class Resident {
   #actor: Actor | null = null;
   #keys: KeyIndex;
   #schema: number = ACTOR_SCHEMA;
-  /** Null where they were never kept. */
-  #books: Books | null = NONE;
-  #unkept = false;
+  readonly #books: Bookkeeping;
   #gone: Gone | null = null;
   /** ms; when the deletion of `#gone` began. */
   #goneAt = 0;
   #departures = 0;
   /** By an alarm also where a call came first and still waits for what the alarm waits for. */
   #wokenBy: "call" | "alarm" = "call";
-  #keeping = false;
 
   constructor(db: Db, env: Env, alarm: AlarmClock) {
     this.db = db;
     this.env = env;
     this.alarm = alarm;
     this.#keys = new KeyIndex(db, 0, true);
+    this.#books = new Bookkeeping({
+      db,
+      seq: () => this.#actor?.envelope.seq ?? 0,
+      write: (write) => this.#write(write),
+    });
   }
 
   get actor(): Actor | null {
@@ -91,58 +91,30 @@ export class Resident {
     return this.#gone;
   }
 
-  /**
-   * As the next commit will write them. For an actor of an older schema they are made from the log, and
-   * what was recorded before is announced to nobody.
-   */
+  /** As the next commit will write them. */
   get books(): Books {
-    this.#books ??= {
-      events: countEvents(this.db),
-      replays: 0,
-      steps: packSteps("", handledSteps(this.db)),
-      announced: this.#actor?.envelope.seq ?? 0,
-    };
-    return this.#books;
-  }
-
-  /** Changes the books in memory: the next commit writes them, or `keepBooks`. */
-  note(changes: Partial<Books>): void {
-    this.#books = { ...this.books, ...changes };
-    this.#unkept = true;
+    return this.#books.books;
   }
 
   /** Webhooks were told up to this record. The next commit that comes anyway writes it, or the alarm. */
   announced(seq: number): void {
-    this.#books = { ...this.books, announced: Math.max(seq, this.books.announced) };
+    this.#books.announced(seq);
   }
 
   /** Writes how far webhooks were told: one row. */
   keepAnnounced(): void {
-    this.note({});
-    this.keepBooks();
+    this.#books.keepAnnounced();
   }
 
   /** A repeat was answered from its key. The next commit writes it, or a timer in memory; the alarm tells of it. */
   countReplay(): void {
-    this.note({ replays: this.books.replays + 1 });
+    this.#books.countReplay();
     if (keepsDirectory(this.env)) this.alarm.ensure(Date.now() + LIMITS.settleMs);
-    if (this.#keeping) return;
-    this.#keeping = true;
-    setTimeout(() => {
-      this.#keeping = false;
-      this.keepBooks();
-    }, LIMITS.repeatsKeptMs);
   }
 
-  /** Writes what was noted and has not been written: one row, or none. */
+  /** Writes what was counted and has not been written: one row, or none. */
   keepBooks(): void {
-    if (!this.#unkept) return;
-    this.db.transaction(() => {
-      this.#upgrade();
-      updateBooks(this.db, this.books);
-    });
-    this.#schema = ACTOR_SCHEMA;
-    this.#unkept = false;
+    this.#books.keep();
   }
 
   get keys(): KeyIndex {
@@ -172,7 +144,7 @@ export class Resident {
     if (stored === null) return;
     const envelope = decodeEnvelope(stored.snapshot);
     this.#schema = stored.schema;
-    this.#books = stored.books;
+    this.#books.found(stored.books);
     if (stored.erasing !== null) {
       this.#gone = goneOf(envelope);
       this.#goneAt = stored.erasing;
@@ -219,10 +191,7 @@ export class Resident {
     );
     const sealing = envelope.seq - this.#keys.sealed >= LIMITS.recordsPerSeal;
     const before = this.#actor;
-    const events = records.filter(({ kind }) => kind === "event").length;
-    const known = this.#actor === null ? NONE : this.books;
-    const steps = packSteps(known.steps, records);
-    const books = { ...known, events: known.events + events, steps };
+    const books = this.#books.after(records, before === null);
     const owed = this.observers.map((observer) => observer.owes?.(before, actor, records) ?? null);
     this.db.transaction(() => {
       if (this.#actor === null) {
@@ -243,12 +212,20 @@ export class Resident {
     this.alarm.ensure(earliest([alarmAt, ...owed]));
     this.#actor = actor;
     this.#schema = ACTOR_SCHEMA;
-    this.#books = books;
-    this.#unkept = false;
+    this.#books.written(books);
     if (sealing) this.#keys.sealedThrough(envelope.seq);
     else this.#keys.add(keys);
     this.waiters.notify(actor);
     for (const observer of this.observers) observer.committed(before, actor, records);
+  }
+
+  /** One transaction on tables of today's schema. */
+  #write(write: () => void): void {
+    this.db.transaction(() => {
+      this.#upgrade();
+      write();
+    });
+    this.#schema = ACTOR_SCHEMA;
   }
 
   /** Inside a transaction. */
@@ -259,12 +236,10 @@ export class Resident {
   /** Begins the deletion: from this commit on nobody sees the actor. `write` writes what goes with the mark. */
   depart(envelope: Envelope, at: number, write: () => void): void {
     const before = this.#actor;
-    this.db.transaction(() => {
-      this.#upgrade();
+    this.#write(() => {
       markErasing(this.db, at);
       write();
     });
-    this.#schema = ACTOR_SCHEMA;
     this.#departures += 1;
     this.#gone = goneOf(envelope);
     this.#goneAt = at;
@@ -279,8 +254,7 @@ export class Resident {
   vanish(): void {
     this.db.transaction(() => dropActorTables(this.db));
     this.#gone = null;
-    this.#books = NONE;
-    this.#unkept = false;
+    this.#books.close();
   }
 
   /** ms on the server's clock since when an alarm has had something to do; null when nobody is here. */
@@ -309,14 +283,8 @@ export class Resident {
 /** From this schema on, whatever is written of an actor is told to the directory. */
 const TOLD_SCHEMA = 2;
 
-const NONE: Books = { events: 0, replays: 0, steps: "", announced: 0 };
-
 function goneOf({ tenant, id, uid, family, bornAt, seq }: Envelope): Gone {
   return { tenant, id, uid, family, bornAt, seq };
-}
-
-function* handledSteps(db: Db): Generator<{ type: string; handled: true }> {
-  for (const { type } of handledTypes(db)) yield { type, handled: true };
 }
 
 function earliest(times: readonly (number | null)[]): number | null {
