@@ -15,13 +15,11 @@ import {
   actorTables,
   createActorTables,
   createSealTables,
-  dropActorTables,
   upgradeActorTable,
 } from "../storage/actor-schema.ts";
 import {
   insertActor,
   insertCheckpoint,
-  markErasing,
   readActor,
   updateActor,
 } from "../storage/actor-snapshot.ts";
@@ -29,6 +27,7 @@ import type { Books } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 import { Bookkeeping } from "./bookkeeping.ts";
+import { Departure } from "./departure.ts";
 import { KeyIndex } from "./key-index.ts";
 import type { Gone, Observer } from "./observer.ts";
 import { Waiters } from "./waiters.ts";
@@ -48,15 +47,11 @@ export class Resident {
   /** Told of each commit, in this order. */
   readonly observers: Observer[] = [];
   #loading: Promise<void> | null = null;
-  #tombstones = false;
   #actor: Actor | null = null;
   #keys: KeyIndex;
   #schema: number = ACTOR_SCHEMA;
   readonly #books: Bookkeeping;
-  #gone: Gone | null = null;
-  /** ms; when the deletion of `#gone` began. */
-  #goneAt = 0;
-  #departures = 0;
+  readonly #departure: Departure;
   /** By an alarm also where a call came first and still waits for what the alarm waits for. */
   #wokenBy: "call" | "alarm" = "call";
 
@@ -65,6 +60,7 @@ export class Resident {
     this.env = env;
     this.alarm = alarm;
     this.#keys = new KeyIndex(db, 0, true);
+    this.#departure = new Departure(db);
     this.#books = new Bookkeeping({
       db,
       seq: () => this.#actor?.envelope.seq ?? 0,
@@ -78,17 +74,17 @@ export class Resident {
 
   /** Whether there is a table of tombstones; known after `load`. */
   get tombstones(): boolean {
-    return this.#tombstones;
+    return this.#departure.tombstones;
   }
 
   /** After the last tombstone went, and the table with it. */
   forgetTombstones(): void {
-    this.#tombstones = false;
+    this.#departure.tombstones = false;
   }
 
   /** The incarnation that is being erased, or null; known after `load`. */
   get gone(): Gone | null {
-    return this.#gone;
+    return this.#departure.gone;
   }
 
   /** As the next commit will write them. */
@@ -138,7 +134,7 @@ export class Resident {
 
   async #read(): Promise<void> {
     const tables = actorTables(this.db);
-    this.#tombstones = tables.tombstone;
+    this.#departure.tombstones = tables.tombstone;
     if (!tables.actor) return;
     const stored = readActor(this.db);
     if (stored === null) return;
@@ -146,15 +142,14 @@ export class Resident {
     this.#schema = stored.schema;
     this.#books.found(stored.books);
     if (stored.erasing !== null) {
-      this.#gone = goneOf(envelope);
-      this.#goneAt = stored.erasing;
+      this.#departure.found(envelope, stored.erasing);
       if (this.#wokenBy === "alarm") return;
       await this.alarm.load();
       // One that got lost is set again by whatever wakes what is left.
       if (this.#wokenBy === "call") this.alarm.ensure(Date.now() + LIMITS.erasureMs);
       return;
     }
-    const departures = this.#departures;
+    const departures = this.#departure.count;
     const registry = this.env.REGISTRY.getByName(envelope.tenant);
     const machine = await getMachine(
       registry,
@@ -169,7 +164,7 @@ export class Resident {
     if (this.#wokenBy === "call") await this.alarm.load();
     const wokenBy = this.#wokenBy;
     // It can be deleted without its machine, so also while this waited for it.
-    if (this.#departures !== departures) return;
+    if (this.#departure.count !== departures) return;
     this.#actor = wake(envelope, machine);
     this.#keys = new KeyIndex(this.db, stored.sealed, false);
     for (const observer of this.observers) observer.loaded?.(this.#actor, wokenBy);
@@ -237,13 +232,10 @@ export class Resident {
   depart(envelope: Envelope, at: number, write: () => void): void {
     const before = this.#actor;
     this.#write(() => {
-      markErasing(this.db, at);
+      this.#departure.mark(at);
       write();
     });
-    this.#departures += 1;
-    this.#gone = goneOf(envelope);
-    this.#goneAt = at;
-    this.#tombstones = true;
+    this.#departure.begun(envelope, at);
     this.#actor = null;
     this.#keys = new KeyIndex(this.db, 0, true);
     this.waiters.notify(null);
@@ -252,14 +244,13 @@ export class Resident {
 
   /** Ends the deletion: the tables go. */
   vanish(): void {
-    this.db.transaction(() => dropActorTables(this.db));
-    this.#gone = null;
+    this.#departure.end();
     this.#books.close();
   }
 
   /** ms on the server's clock since when an alarm has had something to do; null when nobody is here. */
   dueSince(now: number): number | null {
-    if (this.#gone !== null) return this.#goneAt;
+    if (this.gone !== null) return this.#departure.since;
     const envelope = this.stored();
     if (envelope === null) return null;
     const dueAt = alarmTime(envelope) ?? 0;
@@ -274,7 +265,7 @@ export class Resident {
   /** The envelope as stored, for who needs no machine; null when there is no actor or it is being erased. */
   stored(): Envelope | null {
     if (this.#actor !== null) return this.#actor.envelope;
-    if (this.#gone !== null || !actorTables(this.db).actor) return null;
+    if (this.gone !== null || !actorTables(this.db).actor) return null;
     const stored = readActor(this.db);
     return stored === null || stored.erasing !== null ? null : decodeEnvelope(stored.snapshot);
   }
@@ -282,10 +273,6 @@ export class Resident {
 
 /** From this schema on, whatever is written of an actor is told to the directory. */
 const TOLD_SCHEMA = 2;
-
-function goneOf({ tenant, id, uid, family, bornAt, seq }: Envelope): Gone {
-  return { tenant, id, uid, family, bornAt, seq };
-}
 
 function earliest(times: readonly (number | null)[]): number | null {
   let first: number | null = null;
