@@ -3,7 +3,8 @@ import { PerdureError } from "./errors.ts";
 import { EventStreamParser } from "./event-stream.ts";
 import type { StreamEvent } from "./event-stream.ts";
 import { isWorthRepeating, pauseMs, sleep } from "./retry.ts";
-import type { ByteReader, Transport } from "./transport.ts";
+import type { ByteReader } from "./open-stream.ts";
+import type { Transport } from "./transport.ts";
 
 export interface SubscribeOptions {
   /** Records after this seq; those from now on when left out. */

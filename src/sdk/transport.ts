@@ -2,6 +2,9 @@ import { describeFailure, readAnswer } from "./answer.ts";
 import type { Answer, Received } from "./answer.ts";
 import { PerdureError } from "./errors.ts";
 import type { FailedCall } from "./errors.ts";
+import { aborted, noAnswer, timedOut } from "./no-answer.ts";
+import { openStream } from "./open-stream.ts";
+import type { ByteReader } from "./open-stream.ts";
 import { isUnclear, isWorthRepeating, pauseMs, sleep } from "./retry.ts";
 import type { RetryPolicy } from "./retry.ts";
 
@@ -29,14 +32,6 @@ export interface ByteStream {
     read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
     cancel(): Promise<unknown>;
   };
-}
-
-/** An answer that is read while it comes. */
-export interface ByteReader {
-  /** The next bytes; null at the end. Rejects when none come for `silenceMs`. */
-  read(silenceMs: number): Promise<Uint8Array | null>;
-  /** Lets go of the connection. */
-  cancel(): void;
 }
 
 /** What every call takes. */
@@ -134,89 +129,9 @@ export class Transport {
    */
   async open(call: Call, signal: AbortSignal): Promise<ByteReader | null> {
     const told: FailedCall = { method: call.method, path: call.path, key: null };
-    const connection = new AbortController();
-    const end = () => connection.abort();
-    if (signal.aborted) end();
-    signal.addEventListener("abort", end, { once: true });
-    const cancel = () => {
-      signal.removeEventListener("abort", end);
-      end();
-    };
-    try {
-      const { url, init, timeoutMs } = this.#request(call);
-      const sent = { ...init, signal: connection.signal, redirect: "manual" } as const;
-      const response = await this.#within(timeoutMs, connection, told, () =>
-        this.#settings.fetch(url, sent),
-      );
-      const { status, body } = response;
-      const header = (name: string) => response.headers.get(name);
-      const isStream = status === 200 && header("content-type")?.startsWith("text/event-stream");
-      if (!isStream || !body) {
-        const text = await this.#within(timeoutMs, connection, told, () => response.text());
-        readAnswer(told, { status, header, text: this.#withoutSecret(text, status) });
-        if (status === 204) {
-          cancel();
-          return null;
-        }
-        const detail = "The answer is no event stream, or fetch gives no body to read it from.";
-        throw new PerdureError(told, {
-          status,
-          code: "unexpected_answer",
-          detail,
-          retryable: false,
-        });
-      }
-      const reader = body.getReader();
-      return {
-        read: async (silenceMs) => {
-          const { done, value } = await this.#within(silenceMs, connection, told, () =>
-            reader.read(),
-          );
-          return done ? null : (value ?? new Uint8Array());
-        },
-        cancel() {
-          cancel();
-          reader.cancel().catch(() => {});
-        },
-      };
-    } catch (error) {
-      cancel();
-      throw error;
-    }
-  }
-
-  /** What `act` gives, or the error that it took longer or that there was none. */
-  async #within<Result>(
-    ms: number,
-    connection: AbortController,
-    told: FailedCall,
-    act: () => Promise<Result>,
-  ): Promise<Result> {
-    const { signal } = connection;
-    if (signal.aborted) throw aborted(told);
-    let end = () => {};
-    const ended = new Promise<never>((_, reject) => (end = () => reject(signal.reason)));
-    signal.addEventListener("abort", end, { once: true });
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      connection.abort();
-    }, ms);
-    try {
-      return await Promise.race([act(), ended]);
-    } catch (cause) {
-      if (late) throw timedOut(told, ms);
-      if (signal.aborted) throw aborted(told);
-      throw this.#noAnswer(told, cause);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-    }
-  }
-
-  #noAnswer(told: FailedCall, cause: unknown): PerdureError {
-    const detail = `There was no answer: ${this.#withoutSecret(describeFailure(cause))}`;
-    return new PerdureError(told, { status: 0, code: "network_error", detail, retryable: true });
+    const { fetch } = this.#settings;
+    const withoutSecret = (text: string, status?: number) => this.#withoutSecret(text, status);
+    return openStream({ told, ...this.#request(call), fetch, withoutSecret }, signal);
   }
 
   /** Fixes what is sent (T1) and returns the function that sends it once. */
@@ -264,7 +179,7 @@ export class Transport {
     } catch (cause) {
       if (signal?.aborted) throw aborted(told);
       if (controller.signal.aborted) throw timedOut(told, timeoutMs);
-      throw this.#noAnswer(told, cause);
+      throw noAnswer(told, this.#withoutSecret(describeFailure(cause)));
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
@@ -300,14 +215,4 @@ function queryString(query: Call["query"]): string {
   }
   const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
-}
-
-function timedOut(told: FailedCall, ms: number): PerdureError {
-  const detail = `There was no answer within ${ms} ms.`;
-  return new PerdureError(told, { status: 0, code: "timeout", detail, retryable: true });
-}
-
-function aborted(told: FailedCall): PerdureError {
-  const detail = "The caller's signal ended the call.";
-  return new PerdureError(told, { status: 0, code: "aborted", detail, retryable: false });
 }
