@@ -6,6 +6,7 @@ import type { Divergence } from "../lifecycle/replay.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import { resolveMachine } from "../registry/definition-cache.ts";
+import { definitionSource } from "../registry/definition-source.ts";
 import { readRows } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
@@ -30,7 +31,7 @@ export async function replayLog(
   let { machine } = actor;
   const onOther = query.definitionId !== null && query.definitionId !== actor.envelope.definitionId;
   if (onOther) {
-    const registry = resident.env.REGISTRY.getByName(query.tenant);
+    const registry = definitionSource(resident.env.REGISTRY, query.tenant);
     const other = await resolveMachine(registry, query.definitionId as string);
     if (other === null) {
       const detail = `There is no definition '${query.definitionId}'; deploy it first.`;

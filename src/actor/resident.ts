@@ -8,6 +8,7 @@ import { decodeRecord, encodeBody } from "../lifecycle/record.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
 import type { Envelope, LogRecord, RecordKind } from "../lifecycle/types.ts";
 import { getMachine, isDefinitionUnavailable } from "../registry/definition-cache.ts";
+import { definitionSource } from "../registry/definition-source.ts";
 import { appendRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import {
@@ -150,7 +151,7 @@ export class Resident {
       return;
     }
     const departures = this.#departure.count;
-    const registry = this.env.REGISTRY.getByName(envelope.tenant);
+    const registry = definitionSource(this.env.REGISTRY, envelope.tenant);
     const machine = await getMachine(
       registry,
       envelope.definitionHash,

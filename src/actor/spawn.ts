@@ -6,6 +6,7 @@ import type { Birth } from "../lifecycle/input.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { acquireMachine } from "../registry/definition-cache.ts";
+import { definitionSource } from "../registry/definition-source.ts";
 import type { AcquiredMachine } from "../registry/definition-cache.ts";
 import { readRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
@@ -51,7 +52,7 @@ async function begin(
   const earlier = earlierLife(resident, command, keyHash);
   if (earlier) return earlier;
   reporter?.prepare(tenant);
-  const registry = resident.env.REGISTRY.getByName(tenant);
+  const registry = definitionSource(resident.env.REGISTRY, tenant);
   const reply = await acquireMachine(registry, tenant, definitionId);
   if (!reply.ok) return reply;
   // A deletion of the last actor of this id that has begun is ended first.

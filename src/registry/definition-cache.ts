@@ -6,7 +6,8 @@ import { Lru } from "../base/lru.ts";
 import { compileDefinition } from "../machine/compile.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { given } from "../base/refused.ts";
-import type { RegistryRpc, ResolvedDefinition } from "./rpc.ts";
+import type { DefinitionSource } from "./definition-source.ts";
+import type { ResolvedDefinition } from "./rpc.ts";
 
 /** A definition that an actor stands on, ready to run. */
 export interface AcquiredMachine extends Omit<ResolvedDefinition, "json"> {
@@ -52,7 +53,7 @@ function compile(hash: string, json: string): CompiledMachine {
 
 /** The machine of content `hash`; asks the registry only when this isolate has not seen it. `id` is for the error. */
 export async function getMachine(
-  registry: RegistryRpc,
+  registry: DefinitionSource,
   hash: string,
   id: string,
 ): Promise<CompiledMachine> {
@@ -86,7 +87,7 @@ function definitionUnavailable(id: string, why: string): PerdureError {
 
 /** The machine for a new actor, by a definition's id or a family; marks the definition as used. */
 export async function acquireMachine(
-  registry: RegistryRpc,
+  registry: DefinitionSource,
   tenant: string,
   name: string,
   now = Date.now(),
@@ -110,7 +111,7 @@ export async function acquireMachine(
 
 /** The machine of a definition that nobody has to stand on, retired ones included; null when there is none. */
 export async function resolveMachine(
-  registry: RegistryRpc,
+  registry: DefinitionSource,
   id: string,
 ): Promise<AcquiredMachine | null> {
   const resolved = given(await registry.resolve(id));

@@ -1,3 +1,4 @@
+import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import type { Env } from "../env.ts";
@@ -32,11 +33,15 @@ export class Watch {
   async ring(tenant: string, webhooks: () => string[]): Promise<void> {
     this.#alarm.wentOff();
     const outcomes = await Promise.all([
-      tried(() => this.#env.CRON.getByName(tenant).tend()),
+      tried(() => callObject(this.#env.CRON, tenant, true, (cron) => cron.tend())),
       tried(async () => {
         const ids = webhooks();
         await Promise.all(
-          ids.map((id) => tried(() => this.#env.WEBHOOKS.getByName(`${tenant}/${id}`).tend())),
+          ids.map((id) =>
+            tried(() =>
+              callObject(this.#env.WEBHOOKS, `${tenant}/${id}`, true, (webhook) => webhook.tend()),
+            ),
+          ),
         );
         return ids.length > 0;
       }),
