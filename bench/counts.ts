@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serveFleet } from "./fleet/serve.ts";
 import type { Figures, Fleet, FleetFigures } from "./fleet/serve.ts";
 import type { Lab } from "./lab.ts";
-import { creates, inTurn, mixed } from "./measure.ts";
+import { creates, inTurn } from "./measure.ts";
 import type { Load } from "./measure.ts";
 import type { BenchOptions } from "./options.ts";
 import { perdure } from "./perdure.ts";
@@ -77,8 +77,13 @@ async function live(
   await fleet.settle(SETTLE_MS);
   await fleet.counting(true);
   // They make what no later actor pays for: tables of registry and shards, the kinds of actors there are.
-  await mixed(perdure, fleet, LOAD, names("first", FIRST));
-  await quiet(fleet);
+  // Step by step, since of changes in quick succession the directory hears of the last one only.
+  const first = names("first", FIRST);
+  await creates(perdure, fleet, LOAD, first);
+  for (const index of [...CHANGING.keys(), CHANGING.length]) {
+    await send(fleet, first, [index]);
+    await quiet(fleet);
+  }
   const steps: Cost[] = [];
   const count = async (step: string, work: () => Promise<unknown>) => {
     progress(step);
