@@ -5,7 +5,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import { isTold, noticesOf, standingAfter } from "../lifecycle/notices.ts";
 import type { Standing, Subject } from "../lifecycle/notices.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import {
   hasHadNone,
   knownSubscriptions,

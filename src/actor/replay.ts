@@ -1,6 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { othersTurn } from "../base/pause.ts";
 import { Replay } from "../lifecycle/replay.ts";
 import type { Divergence } from "../lifecycle/replay.ts";
 import type { Actor } from "../lifecycle/actor.ts";
@@ -62,7 +63,7 @@ async function runAll(
     const divergence = replay.run(rows.map(recordOf));
     if (divergence) return divergence;
     after = (rows.at(-1) as RecordRow).seq;
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await othersTurn();
   }
   return null;
 }

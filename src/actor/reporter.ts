@@ -10,6 +10,7 @@ import type { Envelope } from "../lifecycle/types.ts";
 import { entryOf, indexedOf, sameIndexed } from "../lifecycle/entry.ts";
 import type { Indexed } from "../lifecycle/entry.ts";
 import { given } from "../base/refused.ts";
+import { pause } from "../base/pause.ts";
 import type { Gone, Observer } from "./observer.ts";
 import type { Resident } from "./resident.ts";
 
@@ -201,8 +202,4 @@ export class Reporter implements Observer {
     const name = entryShard(tenant, count, id);
     given(await within(LIMITS.directoryCallMs, callObject(env.DIRECTORY, name, true, call)));
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,5 @@
 import { logError } from "../base/log.ts";
+import { hexOf } from "../base/hex.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { beginActor } from "../lifecycle/birth.ts";
@@ -134,6 +135,5 @@ function spawnAnswer(actor: Actor, record: LogRecord): ReturnType<typeof actorVi
 
 /** 128 random bits, 32 hex digits. */
 function randomUid(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hexOf(crypto.getRandomValues(new Uint8Array(16)));
 }

@@ -1,5 +1,6 @@
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { othersTurn } from "../base/pause.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { isFinished } from "../lifecycle/actor.ts";
 import { recordView } from "../lifecycle/record.ts";
@@ -101,7 +102,7 @@ export class Streams implements Observer {
     this.#reading.add(socket);
     // Between pages others have their turn; what they commit is in the log when it is read next.
     while (guarded(socket, () => this.#sendPage(socket))) {
-      await new Promise((turn) => setTimeout(turn, 0));
+      await othersTurn();
     }
     this.#reading.delete(socket);
   }

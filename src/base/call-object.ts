@@ -1,5 +1,6 @@
 import { PerdureError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
+import { pause } from "./pause.ts";
 
 /** A namespace of Durable Objects by what is used of it: a fresh stub for a name. */
 export interface Objects<Rpc> {
@@ -32,10 +33,6 @@ export function classifyCallFailure(error: unknown): CallFailure {
   // An object's own code may have lost another object; that is remote and still a loss.
   if (durableObjectReset === true || LOST.test(text)) return "lost";
   return retryable === true && remote !== true ? "lost" : "bug";
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**

@@ -2,10 +2,7 @@ import { canonicalJson } from "../base/json.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { AttentionReason } from "../lifecycle/types.ts";
 import type { ClassRow } from "../storage/directory-classes.ts";
-import type { ClassCount } from "./rpc.ts";
-
-/** What actors have in common that are found and counted together. */
-export type ActorClass = Omit<ClassCount, "count">;
+import type { ActorClass } from "./rpc.ts";
 
 /** Two classes are one exactly when their texts are equal. */
 export function classText(actorClass: ActorClass): string {

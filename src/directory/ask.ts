@@ -1,4 +1,5 @@
 import { callObject } from "../base/call-object.ts";
+import { othersTurn } from "../base/pause.ts";
 import type { Env } from "../env.ts";
 import { taken } from "./given.ts";
 import type { DirectoryRpc, Given, Place, RefsRpc, Selected } from "./rpc.ts";
@@ -15,14 +16,6 @@ export async function askShard<T>(
 ): Promise<T> {
   await othersTurn();
   return taken(await callObject(env.DIRECTORY, name, true, ask));
-}
-
-/**
- * Calls between objects of one process are no I/O to workerd, which does not look at its sockets as long as others of
- * its promises are ready: requests that list all the time would keep others from being read at all.
- */
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** Asks all shards of a tenant at once; none when no actor was ever spawned. */

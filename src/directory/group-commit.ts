@@ -1,3 +1,5 @@
+import { othersTurn } from "../base/pause.ts";
+
 interface Job {
   run: () => unknown;
   done: (value: unknown) => void;
@@ -46,7 +48,7 @@ export class GroupCommit {
     try {
       while (this.#waiting.length > 0) {
         // A turn of the event loop, in which others that have arrived are let in.
-        await new Promise((resolve) => setTimeout(resolve, 0));
+        await othersTurn();
         this.#commit(this.#waiting.splice(0, this.#most));
         await this.#ledger.durable();
       }

@@ -1,6 +1,5 @@
 import type { StateValue } from "../machine/types.ts";
-import type { ActorClass } from "./actor-class.ts";
-import type { Filter } from "./rpc.ts";
+import type { ActorClass, Filter } from "./rpc.ts";
 
 /** Which entries of a class a filter takes, but for its `updatedAfter`. Overdue and punctual are told apart by the due time. */
 export type Share = "none" | "every" | "overdue" | "punctual";

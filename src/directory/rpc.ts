@@ -2,23 +2,27 @@ import type { Failure } from "../base/errors.ts";
 import type { ActorStatus, AttentionReason } from "../lifecycle/types.ts";
 import type { StateValue } from "../machine/types.ts";
 
-/**
- * What the directory knows of one actor. All but `id` and what dates it can be found or counted; `seq`,
- * times, counters and steps ride along and are as old as the last change of something that can.
- */
-export interface Entry {
-  id: string;
-  /** Incarnation. An entry replaces another one that was born earlier, or the same one with a smaller seq. */
-  uid: string;
-  bornAt: number;
-  seq: number;
+/** What actors have in common that are found and counted together. */
+export interface ActorClass {
   definitionId: string;
   family: string;
   status: ActorStatus;
   stateValue: StateValue;
   tags: string[];
-  /** Sorted, without `timer_overdue`: that follows from `dueAt`. */
+  /** Sorted, without `timer_overdue`: that follows from when an actor is due. */
   attention: AttentionReason[];
+}
+
+/**
+ * What the directory knows of one actor. All but `id` and what dates it can be found or counted; `seq`,
+ * times, counters and steps ride along and are as old as the last change of something that can.
+ */
+export interface Entry extends ActorClass {
+  id: string;
+  /** Incarnation. An entry replaces another one that was born earlier, or the same one with a smaller seq. */
+  uid: string;
+  bornAt: number;
+  seq: number;
   /** ms on the server's clock at which the actor wakes by itself; null when it does not. */
   dueAt: number | null;
   refs: { [name: string]: string };
@@ -73,13 +77,7 @@ export interface Buried {
 export type GroupBy = "state" | "status" | "definitionId";
 
 /** One kind of actor that a shard holds, and how many of them. */
-export interface ClassCount {
-  definitionId: string;
-  family: string;
-  status: ActorStatus;
-  stateValue: StateValue;
-  tags: string[];
-  attention: AttentionReason[];
+export interface ClassCount extends ActorClass {
   count: number;
 }
 

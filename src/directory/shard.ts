@@ -8,7 +8,7 @@ import { allRousing } from "../storage/directory-rousing.ts";
 import { shardName } from "../storage/directory-schema.ts";
 import { oldestTombstone } from "../storage/directory-tombstones.ts";
 import { classOfRow, classText, rowOfClass } from "./actor-class.ts";
-import type { ActorClass } from "./actor-class.ts";
+import type { ActorClass } from "./rpc.ts";
 import { Horizon } from "./horizon.ts";
 import type { Lag } from "./lag.ts";
 

@@ -8,6 +8,7 @@ import type { WebhookReply, WebhookRpc } from "../webhooks/rpc.ts";
 import { respond } from "./answer.ts";
 import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
+import type { RouteAnswer } from "./route.ts";
 import { page, ref } from "./schemas/json-schema.ts";
 import { cursor, id, limit } from "./schemas/inputs.ts";
 import { byId, objectName } from "./webhooks.ts";
@@ -28,6 +29,14 @@ async function callWebhook(
   return callObject(env.WEBHOOKS, objectName(principal, webhookId), true, method);
 }
 
+const accepted: { [status: number]: RouteAnswer } = {
+  202: {
+    description: "Its delivery.",
+    schema: ref("Delivery"),
+    headers: ["Idempotent-Replayed"],
+  },
+};
+
 export const deliveryRoutes = [
   route({
     method: "post",
@@ -40,13 +49,7 @@ export const deliveryRoutes = [
     body: z.strictObject({}),
     bodyOptional: true,
     keyed: "header",
-    answers: {
-      202: {
-        description: "Its delivery.",
-        schema: ref("Delivery"),
-        headers: ["Idempotent-Replayed"],
-      },
-    },
+    answers: accepted,
     refusals: ["webhook_not_found"],
     async handle({ context, env, principal, params, key, requestHash }) {
       const command = {
@@ -101,13 +104,7 @@ export const deliveryRoutes = [
     body: z.strictObject({}),
     bodyOptional: true,
     keyed: "header",
-    answers: {
-      202: {
-        description: "Its delivery.",
-        schema: ref("Delivery"),
-        headers: ["Idempotent-Replayed"],
-      },
-    },
+    answers: accepted,
     refusals: ["delivery_not_found", "webhook_not_found"],
     async handle({ context, env, principal, params, key, requestHash }) {
       const command = {

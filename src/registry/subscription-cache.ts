@@ -5,6 +5,7 @@ import { Lru } from "../base/lru.ts";
 import type { Env } from "../env.ts";
 import type { Subscription } from "../webhooks/rpc.ts";
 import { given } from "../base/refused.ts";
+import { pause } from "../base/pause.ts";
 
 interface Known {
   /** Of the active webhooks. */
@@ -75,7 +76,7 @@ async function knownOf(
     const present = inForce(tenant, now);
     if (present !== null) return present;
     if (now >= (asked.get(tenant) ?? 0)) break;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
   const begun = Date.now();
   asked.set(tenant, begun + POLL_MS * POLLS);

@@ -1,6 +1,6 @@
 import { leaseMs } from "../base/lease.ts";
 import type { Env } from "../env.ts";
-import { given } from "../registry/refused.ts";
+import { given } from "../base/refused.ts";
 import type { WebhookConfig } from "../registry/rpc.ts";
 import type { WebhookName } from "../storage/webhook-schema.ts";
 

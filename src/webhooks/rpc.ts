@@ -1,6 +1,6 @@
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import type { Refused } from "../registry/refused.ts";
+import type { Refused } from "../base/refused.ts";
 import type { CollectionKey } from "../registry/rpc.ts";
 
 /** What webhooks tell of. Those of activities and approvals come with them. */

@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { LIMITS } from "../base/limits.ts";
 import type { Env } from "../env.ts";
 import { answerOnce } from "../storage/once.ts";
-import { asData } from "../registry/refused.ts";
+import { asData } from "../base/refused.ts";
 import { answer, newestFirst, refuse } from "../registry/replies.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { classOf, classText } from "../../src/directory/actor-class.ts";
-import type { ActorClass } from "../../src/directory/actor-class.ts";
+import type { ActorClass } from "../../src/directory/rpc.ts";
 import { hasPath, matches, shareOf } from "../../src/directory/matches.ts";
 import type { Filter } from "../../src/directory/rpc.ts";
 import type { StateValue } from "../../src/machine/types.ts";
