@@ -87,7 +87,9 @@ export default defineConfig({
         ],
         test: {
           name: "workers",
-          include: ["test/{storage,registry,actor,directory,bulk,cron,webhooks,http}/**/*.test.ts"],
+          include: [
+            "test/{storage,registry,actor,directory,bulk,cron,webhooks,sweep,http}/**/*.test.ts",
+          ],
           testTimeout: PATIENCE_MS,
         },
       },

@@ -4,6 +4,7 @@ import type { BulkRpc } from "./bulk/rpc.ts";
 import type { CronRpc } from "./cron/rpc.ts";
 import type { DirectoryRpc, RefsRpc } from "./directory/rpc.ts";
 import type { RegistryRpc } from "./registry/rpc.ts";
+import type { SweepRpc } from "./sweep/rpc.ts";
 import type { WebhookRpc } from "./webhooks/rpc.ts";
 
 export type { Objects };
@@ -23,6 +24,8 @@ export interface Env {
   CRON: Objects<CronRpc>;
   /** One object per webhook, named `tenant/webhookId`: its deliveries. */
   WEBHOOKS: Objects<WebhookRpc>;
+  /** One object per migration rule, named `tenant/ruleId`: its sweep. */
+  SWEEPS: Objects<SweepRpc>;
   /** `development` gives the key `dev`; anything else, or nothing, is production. */
   PERDURE_PROFILE?: string;
   /** Secret; the bootstrap admin key of production. */

@@ -6,6 +6,7 @@ export { CronObject } from "./cron/cron-object.ts";
 export { DirectoryObject } from "./directory/directory-object.ts";
 export { RefsObject } from "./directory/refs-object.ts";
 export { RegistryObject } from "./registry/registry-object.ts";
+export { SweepObject } from "./sweep/sweep-object.ts";
 export { WebhookObject } from "./webhooks/webhook-object.ts";
 
 export default createApp();

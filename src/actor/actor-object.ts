@@ -1,5 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
+import { PerdureError } from "../base/errors.ts";
 import { asData } from "../base/refused.ts";
+import type { Refused } from "../base/refused.ts";
 import { streamQuery } from "../base/stream-call.ts";
 import { keepsDirectory } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
@@ -129,6 +131,26 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
     return asData(() => replayLog(this.#resident, query));
   }
 
+  tryOn(): Promise<Rpc.Reply> {
+    return asData(later);
+  }
+
+  migrate(): Promise<Rpc.Visit | Refused> {
+    return asData(later);
+  }
+
+  rollback(): Promise<Rpc.Reply> {
+    return asData(later);
+  }
+
+  rescue(): Promise<Rpc.Reply> {
+    return asData(later);
+  }
+
+  decisions(): Promise<Rpc.Reply> {
+    return asData(later);
+  }
+
   exportHead(query: Rpc.Address): Promise<Rpc.Reply> {
     return asData(() => exportHead(this.#resident, query));
   }
@@ -144,6 +166,10 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {
     return asData(() => advanceClock(this.#resident, command));
   }
+}
+
+function later(): never {
+  throw new PerdureError("not_yet", "Migrations are not built yet.");
 }
 
 /** What keeps a connection open through proxies wakes nobody. */

@@ -1,5 +1,8 @@
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { StateValue } from "../machine/types.ts";
+import type { RuleOutcome } from "../migration/rule.ts";
+import type { Refused } from "../base/refused.ts";
 
 /** Where an actor lives. */
 export interface Address {
@@ -69,6 +72,36 @@ export interface ControlCommand extends Address {
   reason: string | null;
   /** With `retry`: the parked item; all of them when null. */
   item: string | null;
+}
+
+export interface RollbackCommand extends Address {
+  keyed: Keyed;
+  reason: string | null;
+}
+
+/** Sets by hand what is given, and leaves the rest. */
+export interface RescueCommand extends Address {
+  keyed: Keyed;
+  stateValue?: StateValue;
+  context?: JsonObject;
+  /** Another definition of the family. */
+  definitionId?: string;
+  reason: string;
+}
+
+/** What became of an actor that a sweep asked, as far as one rule goes. */
+export interface Visit {
+  outcome:
+    | RuleOutcome
+    | "pending"
+    | "diverged"
+    | "held"
+    | "finished"
+    /** It is not on the rule's `from`, and the rule has not moved it. */
+    | "elsewhere"
+    /** It matches, and a rule that was deployed before this one keeps it where it is. */
+    | "outranked";
+  reason?: string;
 }
 
 export interface WaitQuery extends Address {
@@ -146,6 +179,19 @@ export interface ActorRpc {
   erase(command: Address & { ifMatch: number | null }): Promise<Reply>;
   /** 200 `{identical, firstDivergence?}`. */
   replay(query: Address & { definitionId: string | null }): Promise<Reply>;
+  /** The same on a definition that is not deployed; `json` is its canonical text. */
+  tryOn(query: Address & { json: string }): Promise<Reply>;
+  /**
+   * A sweep asks: evaluates the rules, moves if one applies, and has told the directory when it answers. `epoch`: the
+   * rules are at least as young.
+   */
+  migrate(query: Address & { ruleId: string; epoch: number }): Promise<Visit | Refused>;
+  /** 200 actor, after its last move was undone. */
+  rollback(command: RollbackCommand): Promise<Reply>;
+  /** 200 actor, after it was set by hand. */
+  rescue(command: RescueCommand): Promise<Reply>;
+  /** 200 `{items}`: what each rule that is about it says of its history. */
+  decisions(query: Address): Promise<Reply>;
   /** 200 `{envelope, definitions: [{id, hash, definition}]}`; the log follows by `exportLog`. */
   exportHead(query: Address): Promise<Reply>;
   /** 200 `{items, nextAfter}`: records of this incarnation in their stored, public format, up to seq `through`. */

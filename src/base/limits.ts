@@ -140,6 +140,24 @@ export const LIMITS = {
   gatherMs: 100,
   /** names in one migration's path, excluded ones too: its automaton lives in the C module's fixed memory. */
   pathNames: 64,
+  /** migration rules of one tenant, retired ones included, and rules not retired from one definition: each is decided at every event. */
+  rulesPerTenant: 1_000,
+  rulesPerDefinition: 50,
+  /** bytes of canonical JSON; state and context mapping of one rule, which stand in the record of every move. */
+  mappingBytes: 20_000,
+  /** ms that a plan can be confirmed: 10 minutes. */
+  confirmTokenMs: 600_000,
+  /** actors named as samples of each group of a plan, and logs replayed for one preview. */
+  planSamples: 5,
+  planReplays: 20,
+  /** state values listed in one plan; the rest is summed up. */
+  planStates: 500,
+  /** actors that one sweep asks at once, entries of one call to a shard for it, and ms it waits for one actor. */
+  sweepConcurrency: 32,
+  sweepPage: 1_000,
+  sweepCallMs: 30_000,
+  /** times an actor out of reach is tried in one sweep. */
+  sweepAttempts: 5,
   /** ms after a change at which an alarm makes sure that the directory knows it; one per minute of activity. */
   settleMs: 60_000,
   /** ms after which a repeat that was answered is counted in storage: before an idle object is taken from memory, after 10 s. */

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import { sha256Hex } from "../base/sha256.ts";
@@ -19,7 +20,18 @@ import { Lag } from "./lag.ts";
 import { list, pick, select } from "./list.ts";
 import { put } from "./put.ts";
 import { overdueNow, rouseAll, unavailable } from "./rouse-overdue.ts";
-import type { Buried, DirectoryRpc, Entry, Filter, Given, Place } from "./rpc.ts";
+import type {
+  Buried,
+  DirectoryRpc,
+  Entry,
+  Filter,
+  Given,
+  Place,
+  RuleItem,
+  RuleQuery,
+  Selected,
+  Survey,
+} from "./rpc.ts";
 import { Shard } from "./shard.ts";
 
 /** One shard of a tenant's directory of actors. Reading one that has nothing writes nothing. */
@@ -109,6 +121,18 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     );
   }
 
+  survey(_query: RuleQuery & { samples: number }): Promise<Given<Survey>> {
+    return asGiven(later);
+  }
+
+  candidates(): Promise<Given<{ items: Selected[]; looked: number; next: string | null }>> {
+    return asGiven(later);
+  }
+
+  outcomes(): Promise<Given<{ items: RuleItem[]; next: string | null }>> {
+    return asGiven(later);
+  }
+
   override async alarm(): Promise<void> {
     try {
       this.#alarm.wentOff();
@@ -175,4 +199,8 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     this.#alarm.ensure(shard.takeLook());
     if (shard.takeOwing()) this.ctx.waitUntil(this.#debts.pay(shard));
   }
+}
+
+function later(): never {
+  throw new PerdureError("not_yet", "Migrations are not built yet.");
 }

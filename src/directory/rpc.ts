@@ -1,6 +1,8 @@
 import type { Failure } from "../base/errors.ts";
 import type { ActorStatus, AttentionReason } from "../lifecycle/types.ts";
 import type { StateValue } from "../machine/types.ts";
+import type { Match, Since } from "../migration/pattern.ts";
+import type { RuleMark, RuleOutcome } from "../migration/rule.ts";
 
 /** What actors have in common that are found and counted together. */
 export interface ActorClass {
@@ -33,6 +35,10 @@ export interface Entry extends ActorClass {
   replays: number;
   /** Packed codes of the first LIMITS.historySteps steps of its history (`packSteps`), in base64; null keeps what is known. */
   steps: string | null;
+  /** What became of it by migration rules; absent where a version tells that knew of none. */
+  moves?: RuleMark[];
+  /** Steps of its history, skipped ones too, when it came to its definition; null where nobody knows. */
+  entered?: number | null;
   /** ms on the server's clock of the commit that this entry tells of, for the lag. */
   changedAt: number;
 }
@@ -58,7 +64,10 @@ export interface Filter {
 }
 
 /** An entry as lists show it. `attention` here includes `timer_overdue`. */
-export type Summary = Omit<Entry, "steps" | "changedAt" | "replays" | "events">;
+export type Summary = Omit<
+  Entry,
+  "steps" | "changedAt" | "replays" | "events" | "moves" | "entered"
+>;
 
 export interface Selected {
   id: string;
@@ -91,6 +100,57 @@ export interface ShardFigures {
   lagMs: number;
 }
 
+/** Which actors a rule is about, and what it says of histories. */
+export interface RuleQuery {
+  /** Null of one that is only planned: nobody has been moved by it, and nobody is held. */
+  ruleId: string | null;
+  from: string;
+  historyPath: string[];
+  match: Match;
+  since: Since;
+  percent: number;
+  /** Every name that a step of such an actor can have, of all versions of the family; null where a wildcard lets anything in. */
+  alphabet: string[] | null;
+}
+
+/** How many actors there are of each decision, on codes alone. */
+export interface Decided {
+  match: number;
+  pending: number;
+  diverged: number;
+  /** Of those that do not match: they have the path's names in order, but not as the rule wants them. */
+  near: number;
+  /** Of those that match: kept back by the percentage. */
+  held: number;
+}
+
+/** Living actors on `from` that stand in one state, and what a rule would do with them. Those that it has moved before are not among them. */
+export interface SurveyClass extends Decided {
+  stateValue: StateValue;
+  status: ActorStatus;
+  /** Up to as many ids of each as were asked for. */
+  samples: { [decision in "match" | "pending" | "diverged" | "near"]: string[] };
+}
+
+/** What a shard says of a rule. */
+export interface Survey {
+  classes: SurveyClass[];
+  /** Actors on `from` that have ended. */
+  finished: number;
+  /** Actors, wherever they are now, by what became of them by the rule. */
+  outcomes: { [outcome in RuleOutcome]: number };
+}
+
+/** What became of one actor by a rule. */
+export interface RuleItem {
+  actorId: string;
+  outcome: RuleOutcome;
+  reason?: string;
+  decidedAtSeq: number;
+  /** ms. */
+  at: number;
+}
+
 /** A refusal instead of an answer: tables of a newer version, overload. */
 export type Given<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
@@ -119,6 +179,23 @@ export interface DirectoryRpc {
   /** Every class that fits and how many are in it. */
   count(filter: Filter): Promise<Given<ClassCount[]>>;
   figures(): Promise<Given<ShardFigures>>;
+  /** Decides a rule over all entries of `from`; `samples` ids of each kind. */
+  survey(query: RuleQuery & { samples: number }): Promise<Given<Survey>>;
+  /**
+   * Living actors on `from` that a sweep has to ask, behind an id: in the first stage those that codes say match, in the
+   * second all others whose decision may be out of date or is not sure. Never one that has surely diverged, that is
+   * held, or that the rule has moved. `looked` counts the entries that the page went over.
+   */
+  candidates(
+    query: RuleQuery & { stage: "match" | "pending"; after: string | null; limit: number },
+  ): Promise<Given<{ items: Selected[]; looked: number; next: string | null }>>;
+  /** What became of actors by a rule, behind an id. */
+  outcomes(query: {
+    ruleId: string;
+    outcome: RuleOutcome | null;
+    after: string | null;
+    limit: number;
+  }): Promise<Given<{ items: RuleItem[]; next: string | null }>>;
 }
 
 /** One shard of a tenant's references, named `tenant/number`, by hash of name and value. */

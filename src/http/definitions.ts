@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
+import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
 import { respond } from "./answer.ts";
 import { callRegistry } from "./registry-call.ts";
@@ -76,6 +77,9 @@ export const definitionRoutes = [
         id: body.id,
         definition: body.definition,
         parentId: body.parentId ?? null,
+        rule: null,
+        confirmToken: null,
+        lease: leaseMs(env),
         replaceable: env.PERDURE_PROFILE === "development",
       };
       const reply = await callRegistry(env, principal, false, (registry) =>

@@ -15,6 +15,8 @@ export const ATTENTION_WORDS = {
   error: "The machine ended with an error; it takes no more events.",
   definition_unavailable:
     "The definition cannot be had, so the actor cannot be woken; it is unharmed and goes on when it can be.",
+  unmappable:
+    "A migration rule matches, but there is no place for the actor in the new version; it goes on where it is. Give the rule a mapping that fits (POST /v1/migrations with replaces).",
 } as const satisfies Record<AttentionReason, string>;
 
 /** Why somebody should look at an actor, sorted; without what only the time tells, `timer_overdue`. */

@@ -52,9 +52,13 @@ export function conclude(
     if (fault) return { ok: false, fault };
   }
   // Only types that callers and machines may choose are history; control records have none.
-  if (handled && part.type && !part.type.startsWith("@")) {
-    const { fingerprint, length } = envelope.history;
-    const history = { fingerprint: foldType(fingerprint, part.type), length: length + 1 };
+  if (handled && part.type) {
+    const { fingerprint, length, steps } = envelope.history;
+    const history = { fingerprint, length, steps: steps === null ? null : steps + 1 };
+    if (!part.type.startsWith("@")) {
+      history.fingerprint = foldType(fingerprint, part.type);
+      history.length += 1;
+    }
     envelope = { ...envelope, history };
   }
   const result: Record<string, JsonObject[string]> = {

@@ -44,7 +44,7 @@ export function entryOf(
   { events, replays, steps }: Pick<Entry, "events" | "replays" | "steps">,
   changedAt: number,
 ): Entry {
-  const { id, uid, bornAt, seq, at } = actor.envelope;
+  const { id, uid, bornAt, seq, at, moves, entered } = actor.envelope;
   return {
     id,
     uid,
@@ -55,6 +55,8 @@ export function entryOf(
     events,
     replays,
     steps,
+    moves: [...moves],
+    entered: entered.steps,
     changedAt,
   };
 }

@@ -4,7 +4,16 @@ import { ENVELOPE_FORMAT } from "./types.ts";
 import type { Envelope } from "./types.ts";
 
 /** Each step turns the format of its number into the next; steps are never edited once released. */
-const UPGRADES: readonly ((envelope: JsonObject) => JsonObject)[] = [];
+const UPGRADES: readonly ((envelope: JsonObject) => JsonObject)[] = [
+  // Before migrations: who was born on a definition is there since birth, before any step.
+  (envelope) => ({
+    ...envelope,
+    format: 2,
+    history: { ...(envelope["history"] as JsonObject), steps: null },
+    entered: { seq: 1, steps: 0 },
+    moves: [],
+  }),
+];
 
 export function encodeEnvelope(envelope: Envelope): string {
   return JSON.stringify(envelope);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import type { RuleMark } from "../migration/rule.ts";
 import type {
   Decisions,
   EventData,
@@ -8,7 +9,7 @@ import type {
 } from "../machine/types.ts";
 
 /** The format this code writes. Older ones are upgraded on reading; newer ones are refused. */
-export const ENVELOPE_FORMAT = 1;
+export const ENVELOPE_FORMAT = 2;
 
 export const ACTOR_STATUSES = [
   "active",
@@ -29,6 +30,7 @@ export const ATTENTION_REASONS = [
   "stranded",
   "error",
   "definition_unavailable",
+  "unmappable",
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
@@ -79,8 +81,12 @@ export interface Envelope {
   /** Time of the first record. */
   bornAt: number;
   epoch: number;
-  /** Handled user events since birth. */
-  history: { fingerprint: string; length: number };
+  /** Handled user events since birth; `steps` counts those of the system too, null where format 1 did not. */
+  history: { fingerprint: string; length: number; steps: number | null };
+  /** When it came to its definition: the record, and how many steps it had by then; null where nobody knows. */
+  entered: { seq: number; steps: number | null };
+  /** What became of it by migration rules, one mark each. A rule that has moved it never moves it again. */
+  moves: readonly RuleMark[];
   machine: MachineState;
   /** By due time, then generation. */
   timers: readonly Timer[];

@@ -13,7 +13,9 @@ import { asData } from "../base/refused.ts";
 import * as settings from "./settings.ts";
 import { standingOn } from "./standing.ts";
 import type { Standing } from "./standing.ts";
-import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
+import type { Rule, RuleSet } from "../migration/rule.ts";
+import { PerdureError } from "../base/errors.ts";
+import type { CollectionKey, DeployCommand, RegistryRpc, SweepOrder } from "./rpc.ts";
 import { Watch } from "./watch.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -116,6 +118,42 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return asData(() => definitions.resolve(this.#stored(), id));
   }
 
+  rules() {
+    return asData((): RuleSet => ({ epoch: 0, rules: [] }));
+  }
+
+  rulesFrom() {
+    return asData((): Rule[] => []);
+  }
+
+  rule() {
+    return asData((): SweepOrder | null => null);
+  }
+
+  preview() {
+    return asData(later);
+  }
+
+  createRule() {
+    return asData(later);
+  }
+
+  listRules() {
+    return asData(later);
+  }
+
+  getRule() {
+    return asData(later);
+  }
+
+  changeRule() {
+    return asData(later);
+  }
+
+  swept() {
+    return asData(() => {});
+  }
+
   shards({ fix }: { fix: boolean }) {
     return asData(() => settings.shards(this.#stored(), this.#open, fix, this.env.PERDURE_SHARDS));
   }
@@ -196,4 +234,8 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
       return db !== null && knowsTenant(db, name);
     });
   }
+}
+
+function later(): never {
+  throw new PerdureError("not_yet", "Migrations are not built yet.");
 }

@@ -1,6 +1,8 @@
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { RuleQuery } from "../directory/rpc.ts";
 import type { CollectionKey } from "../storage/once.ts";
+import type { Rule, RuleBody, RuleSet } from "../migration/rule.ts";
 import type { Subscription } from "../webhooks/rpc.ts";
 import type { Refused } from "../base/refused.ts";
 import type { CreateWebhookCommand, UpdateWebhookCommand } from "./webhooks.ts";
@@ -22,10 +24,38 @@ export interface Principal {
   expiresAt: number | null;
 }
 
-export interface DeployCommand {
+/** A rule as a caller writes it, with what was left out filled in. The registry checks what it says. */
+export type RuleInput = Omit<RuleBody, "from" | "to"> & Pick<Rule, "percent">;
+
+/** Of what changes rules: ms after which a change is in force everywhere. */
+export interface Leased {
+  lease: number;
+}
+
+export interface CreateRuleCommand extends CollectionKey, Leased {
+  from: string;
+  to: string;
+  rule: RuleInput;
+  /** A rule that is retired in the same epoch. */
+  replaces: string | null;
+  confirmToken: string | null;
+}
+
+export type RuleChange = "pause" | "resume" | "retire" | "retry" | { percent: number };
+
+/** `replay`: how many ids of actors that match the plan names for a replay, in `replaySample`. */
+export type PreviewCommand = { replay: number } & (
+  | Pick<DeployCommand, "id" | "definition" | "parentId" | "rule">
+  | Pick<CreateRuleCommand, "from" | "to" | "rule" | "replaces">
+);
+
+export interface DeployCommand extends Partial<Leased> {
   id: string;
   definition: JsonObject;
   parentId: string | null;
+  /** Moves actors from the parent; null records descent alone. */
+  rule?: RuleInput | null;
+  confirmToken?: string | null;
   /** Development: a definition on which no actor stands may be replaced. */
   replaceable: boolean;
 }
@@ -49,6 +79,14 @@ export interface WebhookConfig {
   url: string;
   secret: string;
   state: "active" | "disabled";
+}
+
+/** What a sweep does. */
+export interface SweepOrder {
+  rule: Rule;
+  query: RuleQuery;
+  /** Of its last change: a sweep that finished at an older one has to be done again. */
+  epoch: number;
 }
 
 /**
@@ -78,6 +116,27 @@ export interface RegistryRpc {
   knows(name: string): Promise<boolean | Refused>;
   /** The body of a definition by its id (for replay on another one), retired ones included. */
   resolve(id: string): Promise<ResolvedDefinition | null | Refused>;
+
+  /** The rules that are not retired. May be remembered for a lease. */
+  rules(): Promise<RuleSet | Refused>;
+  /** Every rule about these definitions, retired ones too, oldest first. */
+  rulesFrom(definitionIds: string[]): Promise<Rule[] | Refused>;
+  /** A rule whatever its state, with what a survey needs, and the epoch of its last change; null when there is none. For its sweep. */
+  rule(id: string): Promise<SweepOrder | null | Refused>;
+  /** 200 plan, with `confirmToken` and `replaySample`. */
+  preview(command: PreviewCommand): Promise<RegistryReply>;
+  /** 201 rule, or 409 with a plan. */
+  createRule(command: CreateRuleCommand): Promise<RegistryReply>;
+  /** 200 page, newest first; without counts and sweep. */
+  listRules(query: { limit: number; cursor: string | null } & Leased): Promise<RegistryReply>;
+  /** 200, without counts and sweep; `query` for the survey that counts. */
+  getRule(query: { id: string } & Leased): Promise<RegistryReply>;
+  /** 200 rule. Pausing what is paused changes nothing. `key` is null of a PATCH. */
+  changeRule(
+    command: { id: string; change: RuleChange; key: CollectionKey | null } & Leased,
+  ): Promise<RegistryReply>;
+  /** The sweep of a rule has finished, as of that epoch. */
+  swept(query: { ruleId: string; epoch: number }): Promise<void | Refused>;
 
   /** How many shards this tenant's directory has, for ever; `fix` decides it if nobody has, else null. */
   shards(query: { fix: boolean }): Promise<number | null | Refused>;

@@ -12,23 +12,49 @@ interface Room {
 /** Who may import whom. Arrows go one way; what is not listed is not allowed. */
 const HOUSE: Record<string, Room> = {
   index: {
-    rooms: ["http", "actor", "directory", "bulk", "cron", "webhooks", "registry"],
+    rooms: ["http", "actor", "directory", "bulk", "cron", "webhooks", "sweep", "registry"],
     types: ["env"],
   },
-  env: { rooms: [], types: ["actor", "base", "directory", "bulk", "cron", "webhooks", "registry"] },
+  env: {
+    rooms: [],
+    types: ["actor", "base", "directory", "bulk", "cron", "webhooks", "sweep", "registry"],
+  },
   modules: { rooms: [] },
   http: {
-    rooms: ["directory", "registry", "webhooks", "outbound", "lifecycle", "machine", "base"],
-    types: ["actor", "bulk", "cron", "env"],
+    rooms: [
+      "directory",
+      "registry",
+      "webhooks",
+      "outbound",
+      "migration",
+      "lifecycle",
+      "machine",
+      "base",
+    ],
+    types: ["actor", "bulk", "cron", "sweep", "env"],
     packages: ["hono", "zod"],
   },
   actor: {
-    rooms: ["lifecycle", "directory", "storage", "machine", "registry", "fingerprint", "base"],
+    rooms: [
+      "lifecycle",
+      "directory",
+      "storage",
+      "migration",
+      "machine",
+      "registry",
+      "fingerprint",
+      "base",
+    ],
     types: ["env", "webhooks"],
     packages: ["cloudflare:workers"],
   },
   bulk: {
     rooms: ["directory", "storage", "registry", "base"],
+    types: ["actor", "env"],
+    packages: ["cloudflare:workers"],
+  },
+  sweep: {
+    rooms: ["directory", "registry", "storage", "migration", "base"],
     types: ["actor", "env"],
     packages: ["cloudflare:workers"],
   },
@@ -44,17 +70,20 @@ const HOUSE: Record<string, Room> = {
   },
   outbound: { rooms: ["base"], packages: ["ipaddr.js"] },
   directory: {
-    rooms: ["registry", "storage", "fingerprint", "base"],
+    rooms: ["registry", "storage", "migration", "fingerprint", "base"],
     types: ["lifecycle", "machine", "actor", "env"],
     packages: ["cloudflare:workers"],
   },
   registry: {
-    rooms: ["machine", "storage", "fingerprint", "base"],
-    types: ["directory", "webhooks", "env"],
+    rooms: ["machine", "migration", "storage", "fingerprint", "base"],
+    types: ["directory", "webhooks", "sweep", "env"],
     packages: ["cloudflare:workers"],
   },
   migration: { rooms: ["fingerprint", "base"] },
-  lifecycle: { rooms: ["machine", "fingerprint", "base"], types: ["directory", "webhooks"] },
+  lifecycle: {
+    rooms: ["machine", "migration", "fingerprint", "base"],
+    types: ["directory", "webhooks"],
+  },
   machine: {
     rooms: ["implementations", "fingerprint", "base"],
     packages: ["xstate", "@marcbachmann/cel-js"],
