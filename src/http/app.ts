@@ -1,5 +1,6 @@
+import type { Hono } from "hono";
+import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
-import { Hono } from "hono/tiny";
 import { listRoutes } from "./actor-lists.ts";
 import { actorRoutes } from "./actors.ts";
 import type { AppEnv } from "./app-env.ts";
@@ -54,9 +55,8 @@ export const routes: readonly Route[] = [...declared, ...serviceRoutes(declared)
 
 /** The HTTP side of the Worker. */
 export function createApp(extra: readonly Route[] = []): Hono<AppEnv> {
-  const app = new Hono<AppEnv>();
   // Hono's usual choice first builds a router that our paths do not fit, then takes this one.
-  app.router = new TrieRouter();
+  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   // Fixed paths such as /v1/actors/count stand before the patterns that would take them for an id.
   const all = [...extra, ...laterRoutes, ...routes];
   app.use(requestId());

@@ -1,6 +1,6 @@
-import { parse as parseAddress } from "ipaddr.js";
 import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { isPublicV4, isPublicV6 } from "./address.ts";
 
 /** What of the configuration decides whom we call. */
 export interface OutboundEnv {
@@ -58,22 +58,11 @@ export function checkTarget(address: string, env: OutboundEnv, pointer: string):
 
 /** Whether a URL's host, as its parser wrote it, is public as far as its spelling tells. */
 function isPublic(hostname: string): boolean {
-  if (hostname.startsWith("[")) return isPublicAddress(hostname.slice(1, -1));
+  if (hostname.startsWith("[")) return isPublicV6(hostname.slice(1, -1));
   // The parser has turned every spelling of a v4 address into four decimal numbers.
-  if (/^[\d.]+$/.test(hostname)) return isPublicAddress(hostname);
+  if (/^[\d.]+$/.test(hostname)) return isPublicV4(hostname);
   const labels = hostname.replace(/\.+$/, "").split(".");
   const last = labels.at(-1) ?? "";
   // A name without a dot is looked up in the network around us.
   return labels.length > 1 && labels.every((label) => label !== "") && !INSIDE.has(last);
-}
-
-function isPublicAddress(text: string): boolean {
-  try {
-    const address = parseAddress(text);
-    if (address.range() !== "unicast") return false;
-    // Global unicast is 2000::/3 so far; all else is reserved, embeds a v4 address, or is local.
-    return address.kind() === "ipv4" || /^[23][0-9a-f]{3}:/.test(address.toNormalizedString());
-  } catch {
-    return false;
-  }
 }

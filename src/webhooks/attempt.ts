@@ -1,10 +1,10 @@
-import { Webhook } from "standardwebhooks";
 import { LIMITS } from "../base/limits.ts";
 import { VERSION } from "../base/version.ts";
 import { targetFault } from "../outbound/target.ts";
 import type { OutboundEnv } from "../outbound/target.ts";
 import type { DeliveryRow } from "../storage/webhook-deliveries.ts";
 import type { Attempt, AttemptError } from "./delivery.ts";
+import { signatureOf } from "./signature.ts";
 
 /** Answers whose Retry-After counts. */
 const THROTTLED = new Set([429, 502, 503, 504]);
@@ -26,7 +26,7 @@ export async function attemptDelivery(
   try {
     const response = await fetch(url, {
       method: "POST",
-      headers: signedHeaders(row, secret, at),
+      headers: await signedHeaders(row, secret, at),
       body: row.body,
       redirect: "manual",
       signal,
@@ -44,18 +44,18 @@ export async function attemptDelivery(
   }
 }
 
-function signedHeaders(
+async function signedHeaders(
   { message_id: id, body }: Pick<DeliveryRow, "message_id" | "body">,
   secret: string,
   at: number,
-): Record<string, string> {
-  const time = new Date(at);
+): Promise<Record<string, string>> {
+  const timestamp = Math.floor(at / 1_000);
   return {
     "Content-Type": "application/json",
     "User-Agent": `Perdure/${VERSION}`,
     "webhook-id": id,
-    "webhook-timestamp": String(Math.floor(at / 1_000)),
-    "webhook-signature": new Webhook(secret).sign(id, time, body),
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": await signatureOf(secret, { id, timestamp, body }),
   };
 }
 

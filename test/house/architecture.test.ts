@@ -66,9 +66,9 @@ const HOUSE: Record<string, Room> = {
   webhooks: {
     rooms: ["registry", "outbound", "storage", "base"],
     types: ["env"],
-    packages: ["cloudflare:workers", "standardwebhooks"],
+    packages: ["cloudflare:workers"],
   },
-  outbound: { rooms: ["base"], packages: ["ipaddr.js"] },
+  outbound: { rooms: ["base"] },
   directory: {
     rooms: ["registry", "storage", "migration", "fingerprint", "base"],
     types: ["lifecycle", "machine", "actor", "env"],
