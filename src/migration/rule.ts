@@ -30,12 +30,25 @@ export interface Rule extends RuleBody {
   id: string;
   /** SHA-256 of the canonical text of `to`. */
   toHash: string;
-  /** Where two apply at one point, the smaller wins: it was deployed first. */
+  /** Order of deployment. */
   position: number;
-  /** 0 to 100: actors of smaller `bucket` are taken. */
+  /** 0 to 100: which share of actors is taken, as `isTaken` says. */
   percent: number;
   state: RuleState;
-  /** ms on the registry's clock; from then on every isolate knows its last change. Timers due before it fire first. */
+  /** ms on the registry's clock; from then on every isolate knows its last change. */
+  inForceAt: number;
+  /** Since when it takes which share without a break. `percent` is the last one's; empty while it is paused. */
+  ramp: RampStep[];
+}
+
+/**
+ * From this epoch on a rule takes this share. A resume begins a new ramp, a higher percentage adds a step, a lower one
+ * takes steps away: a rule that did not take an actor all the time comes after those that did.
+ */
+export interface RampStep {
+  epoch: number;
+  percent: number;
+  /** ms on the registry's clock. Timers due before it fire before the rule can move the actor. */
   inForceAt: number;
 }
 
@@ -71,6 +84,11 @@ export interface Move extends Mapping {
   decidedAtSeq: number;
   /** Paths of new states that may start timers → ms at which the actor came to the state they stand for. */
   entered: { [path: string]: number };
+}
+
+/** The step since which a rule takes this incarnation without a break; null where it does not. */
+export function takenSince({ id, ramp }: Pick<Rule, "id" | "ramp">, uid: string): RampStep | null {
+  return ramp.find(({ percent }) => isTaken({ id, percent }, uid)) ?? null;
 }
 
 /** Whether a rule may take this incarnation, as far as a canary goes. The bucket is the same wherever it is computed. */
