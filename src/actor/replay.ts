@@ -1,11 +1,10 @@
 import { LIMITS } from "../base/limits.ts";
-import { canonicalJson } from "../base/json.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { othersTurn } from "../base/pause.ts";
+import { envelopesDiffer } from "../lifecycle/envelope.ts";
 import { Replay } from "../lifecycle/replay.ts";
 import type { Divergence } from "../lifecycle/replay.ts";
 import type { Actor } from "../lifecycle/actor.ts";
-import type { Envelope } from "../lifecycle/types.ts";
 import { resolveMachine } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
 import { readRows } from "../storage/actor-log.ts";
@@ -69,14 +68,6 @@ async function runAll(
 }
 
 function compareEnds(actor: Actor, replayed: Actor): Divergence | null {
-  const expected = comparable(actor.envelope);
-  const actual = comparable(replayed.envelope);
-  if (canonicalJson(expected) === canonicalJson(actual)) return null;
-  return { seq: actor.envelope.seq, expected, actual };
-}
-
-/** All of the snapshot but the versions that wrote it. */
-function comparable(envelope: Envelope): JsonValue {
-  const { engine: _engine, implementations: _implementations, ...rest } = envelope;
-  return rest as unknown as JsonObject;
+  const differ = envelopesDiffer(actor.envelope, replayed.envelope);
+  return differ && { seq: actor.envelope.seq, ...differ };
 }

@@ -1,5 +1,6 @@
 import { PerdureError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import { canonicalJson } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import { ENVELOPE_FORMAT } from "./types.ts";
 import type { Envelope } from "./types.ts";
 
@@ -31,4 +32,21 @@ export function decodeEnvelope(text: string): Envelope {
   }
   for (const upgrade of UPGRADES.slice(format - 1)) envelope = upgrade(envelope);
   return envelope as unknown as Envelope;
+}
+
+/** The same actor, whatever versions wrote it: null, or both as they differ. */
+export function envelopesDiffer(
+  expected: Envelope,
+  actual: Envelope,
+): { expected: JsonValue; actual: JsonValue } | null {
+  const uncounted = expected.history.steps === null || actual.history.steps === null;
+  const [one, other] = [comparable(expected, uncounted), comparable(actual, uncounted)];
+  return canonicalJson(one) === canonicalJson(other) ? null : { expected: one, actual: other };
+}
+
+/** Format 1 did not count all steps, so what it left and a replay, which counts them, differ by that. */
+function comparable(envelope: Envelope, uncounted: boolean): JsonValue {
+  const { engine: _engine, implementations: _implementations, ...rest } = envelope;
+  const history = uncounted ? { ...rest.history, steps: null } : rest.history;
+  return { ...rest, history } as unknown as JsonObject;
 }

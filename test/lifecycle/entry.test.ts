@@ -72,6 +72,8 @@ describe("an actor's entry", () => {
       events: 7,
       replays: 2,
       steps: "AA==",
+      moves: [],
+      entered: 0,
       changedAt: 1_234,
     });
   });
