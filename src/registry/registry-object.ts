@@ -13,9 +13,9 @@ import { asData } from "../base/refused.ts";
 import * as settings from "./settings.ts";
 import { standingOn } from "./standing.ts";
 import type { Standing } from "./standing.ts";
-import type { Rule, RuleSet } from "../migration/rule.ts";
 import { PerdureError } from "../base/errors.ts";
-import type { CollectionKey, DeployCommand, RegistryRpc, SweepOrder } from "./rpc.ts";
+import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
+import * as rules from "./rules.ts";
 import { Watch } from "./watch.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -119,15 +119,15 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   rules() {
-    return asData((): RuleSet => ({ epoch: 0, rules: [] }));
+    return asData(() => rules.rules(this.#stored()));
   }
 
-  rulesFrom() {
-    return asData((): Rule[] => []);
+  rulesFrom(definitionIds: string[]) {
+    return asData(() => rules.rulesFrom(this.#stored(), definitionIds));
   }
 
-  rule() {
-    return asData((): SweepOrder | null => null);
+  rule(id: string) {
+    return asData(() => rules.sweepOrder(this.#stored(), id));
   }
 
   preview() {

@@ -84,6 +84,43 @@ const STEPS: readonly SchemaStep[] = [
       CREATE UNIQUE INDEX webhooks_by_position ON webhooks (position);
     `,
   },
+  {
+    to: 3,
+    name: "migration rules, sweeps that are owed, and tokens of plans that were confirmed",
+    statements: `
+      CREATE TABLE rules (
+        id          TEXT    NOT NULL PRIMARY KEY,
+        position    INTEGER NOT NULL,
+        from_id     TEXT    NOT NULL REFERENCES definitions (id),
+        to_id       TEXT    NOT NULL REFERENCES definitions (id),
+        to_hash     TEXT    NOT NULL,
+        deploys     INTEGER NOT NULL,
+        body        TEXT    NOT NULL,
+        state       TEXT    NOT NULL CHECK (state IN ('active', 'paused', 'retired')),
+        percent     REAL    NOT NULL,
+        ramp        TEXT    NOT NULL,
+        epoch       INTEGER NOT NULL,
+        swept_epoch INTEGER NOT NULL,
+        deployed_at INTEGER NOT NULL,
+        in_force_at INTEGER NOT NULL,
+        replaces    TEXT,
+        replaced_by TEXT
+      ) STRICT, WITHOUT ROWID;
+      CREATE UNIQUE INDEX rules_by_position ON rules (position);
+      CREATE INDEX rules_by_from ON rules (from_id, position);
+      CREATE INDEX rules_by_to ON rules (to_id, position);
+      CREATE TABLE sweeps_owed (
+        rule_id     TEXT    NOT NULL PRIMARY KEY,
+        turn        INTEGER NOT NULL,
+        again       INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE used_tokens (
+        nonce       TEXT    NOT NULL PRIMARY KEY,
+        expires_at  INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX used_tokens_by_expiry ON used_tokens (expires_at);
+    `,
+  },
 ];
 
 export const REGISTRY_VERSION = STEPS.length;

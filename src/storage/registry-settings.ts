@@ -12,3 +12,8 @@ export function fixSetting(db: Db, name: string, value: string): string {
   db.run("INSERT OR IGNORE INTO settings (name, value) VALUES (?, ?)", name, value);
   return readSetting(db, name) as string;
 }
+
+/** Writes a setting that changes. */
+export function writeSetting(db: Db, name: string, value: string): void {
+  db.run("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value);
+}

@@ -31,6 +31,9 @@ describe("a registry's tables", () => {
     await registry.revokeKey("x");
     await registry.authenticate({ keyId: "x", secretHash: "x" });
     await registry.knowsTenant("x");
+    expect(await registry.rules()).toEqual({ epoch: 0, rules: [] });
+    expect(await registry.rulesFrom(["x"])).toEqual([]);
+    expect(await registry.rule("x")).toBeNull();
     await registry.deploy({
       id: "x",
       definition: { id: "no states and no type" },

@@ -1,0 +1,65 @@
+import type { Rule, RuleSet, RampStep } from "../migration/rule.ts";
+import type { Db } from "../storage/db.ts";
+import { findRule, rulesFrom as rowsFrom, rulesInEffect } from "../storage/registry-rules.ts";
+import type { RuleRow } from "../storage/registry-rules.ts";
+import { readSetting, writeSetting } from "../storage/registry-settings.ts";
+import type { RuleInput, SweepOrder } from "./rpc.ts";
+
+const EPOCH = "rules_epoch";
+
+/** 0 where there never was a rule. */
+export function rulesEpoch(db: Db): number {
+  return Number(readSetting(db, EPOCH) ?? 0);
+}
+
+/** The epoch of a change; in the transaction of that change. */
+export function nextEpoch(db: Db): number {
+  const epoch = rulesEpoch(db) + 1;
+  writeSetting(db, EPOCH, String(epoch));
+  return epoch;
+}
+
+/** A rule as it was first written. */
+export function writtenOf({ body }: Pick<RuleRow, "body">): RuleInput {
+  return JSON.parse(body) as RuleInput;
+}
+
+export function ruleOf(row: RuleRow): Rule {
+  return {
+    ...writtenOf(row),
+    id: row.id,
+    from: row.from_id,
+    to: row.to_id,
+    toHash: row.to_hash,
+    position: row.position,
+    percent: row.percent,
+    state: row.state,
+    inForceAt: row.in_force_at,
+    ramp: JSON.parse(row.ramp) as RampStep[],
+  };
+}
+
+/** All rules that are not retired. */
+export function rules(db: Db | null): RuleSet {
+  return db
+    ? { epoch: rulesEpoch(db), rules: rulesInEffect(db).map(ruleOf) }
+    : { epoch: 0, rules: [] };
+}
+
+/** Every rule about these definitions, retired ones too, oldest first. */
+export function rulesFrom(db: Db | null, definitionIds: readonly string[]): Rule[] {
+  if (!db) return [];
+  return [...new Set(definitionIds)]
+    .flatMap((id) => rowsFrom(db, id))
+    .sort((a, b) => a.position - b.position)
+    .map(ruleOf);
+}
+
+export function sweepOrder(db: Db | null, id: string): SweepOrder | null {
+  const row = db && findRule(db, id);
+  if (!row) return null;
+  const rule = ruleOf(row);
+  const { from, historyPath, match, since, percent } = rule;
+  const query = { ruleId: id, from, historyPath, match, since, percent, alphabet: null };
+  return { rule, query, epoch: row.epoch };
+}
