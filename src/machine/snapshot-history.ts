@@ -48,7 +48,11 @@ export function readHistory(
 }
 
 /** Whether these states below `parent` can be active at once and are all that XState remembers of it. */
-function remembers(parent: StateNode, deep: boolean, targets: readonly StateNode[]): boolean {
+export function remembers(
+  parent: StateNode,
+  deep: boolean,
+  targets: readonly StateNode[],
+): boolean {
   const children = Object.values(parent.states).filter(({ type }) => type !== "history");
   const active = children
     .map((child) => ({ child, below: targets.filter((target) => isWithin(child, target)) }))

@@ -112,7 +112,7 @@ function checkValue(
 }
 
 /** Whether a state is done where it stands, as XState has it: in a final child, or in every region. */
-function isDone(node: StateNode, value: StateValue): boolean {
+export function isDone(node: StateNode, value: StateValue): boolean {
   const chosen: { readonly [key: string]: StateValue } =
     typeof value === "string" ? { [value]: {} } : value;
   const children = Object.keys(chosen).map((key) => node.states[key] as StateNode);
