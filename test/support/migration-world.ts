@@ -1,0 +1,248 @@
+import * as fc from "fast-check";
+import type { JsonObject } from "../../src/base/json.ts";
+import { EVENTS, written } from "./histories.ts";
+import type { Written } from "./history-reference.ts";
+
+/**
+ * Small worlds in which actors can be moved: versions of one flat machine, rules between them, changes of rules over
+ * time, and what happens to one actor. Everything is plain data, so that the reference and the real thing read the same.
+ */
+
+/** State → event → where it leads; the state itself: an action without a target. */
+export interface Version {
+  id: string;
+  states: {
+    [state: string]: {
+      on: { [event: string]: string };
+      after: { delayMs: number; to: string } | null;
+    };
+  };
+}
+
+export interface WrittenRule extends Written {
+  id: string;
+  from: string;
+  to: string;
+  since: "birth" | "entry";
+  stateMapping: { [state: string]: string };
+}
+
+export type Change = { at: number } & (
+  | { kind: "deploy"; rule: WrittenRule; percent: number; replaces: string | null }
+  | { kind: "pause" | "resume" | "retire"; ruleId: string }
+  | { kind: "percent"; ruleId: string; percent: number }
+);
+
+/** `visit`: a sweep comes by. `crash`: a transaction that is lost before its commit. */
+export type Happening = { at: number } & (
+  | { kind: "event"; type: string }
+  | { kind: "visit" | "alarm" }
+  | { kind: "crash"; type: string | null }
+);
+
+export interface World {
+  uid: string;
+  versions: Version[];
+  /** By time; the n-th makes epoch n + 1, known to everyone LEASE_MS later. */
+  changes: Change[];
+  /** By time. */
+  happenings: Happening[];
+}
+
+export const LEASE_MS = 100;
+const STATES = ["idle", "waiting", "checked", "closed"] as const;
+const DELAYS = [400, 1_500, 6_000];
+const TYPES = EVENTS;
+
+const state = fc.constantFrom(...STATES);
+
+function versionOf(id: string): fc.Arbitrary<Version> {
+  const stateBody = fc.record({
+    on: fc.dictionary(fc.constantFrom(...TYPES), state, { maxKeys: 5 }),
+    after: fc.option(fc.record({ delayMs: fc.constantFrom(...DELAYS), to: state }), {
+      freq: 3,
+      nil: null,
+    }),
+  });
+  return fc
+    .record({
+      states: fc.record(Object.fromEntries(STATES.map((name) => [name, stateBody]))),
+      // A state that this version does not have; never the initial one.
+      without: fc.option(fc.constantFrom("waiting", "checked", "closed"), { freq: 3, nil: null }),
+    })
+    .map(({ states, without }) => {
+      const kept = Object.entries(states).filter(([name]) => name !== without);
+      const known = (name: string) => (name === without ? "idle" : name);
+      return {
+        id,
+        states: Object.fromEntries(
+          kept.map(([name, { on, after }]) => [
+            name,
+            {
+              on: Object.fromEntries(Object.entries(on).map(([type, to]) => [type, known(to)])),
+              after: after && { ...after, to: known(after.to) },
+            },
+          ]),
+        ),
+      };
+    });
+}
+
+const versions = fc.tuple(...["v1", "v2", "v3", "v4"].map(versionOf)) as fc.Arbitrary<Version[]>;
+
+/** Paths name timers of states too: `@timer:idle:400`. */
+const path = written.map((rule) => ({
+  ...rule,
+  historyPath: rule.historyPath.map((name) =>
+    name.replace(/@(timer|done|error):.*/, "@timer:idle:400"),
+  ),
+}));
+
+function ruleBetween(versions: Version[], id: string): fc.Arbitrary<WrittenRule> {
+  return fc
+    .record({
+      rule: path,
+      ends: fc
+        .tuple(fc.nat(versions.length - 1), fc.nat(versions.length - 1))
+        .filter(([a, b]) => a !== b),
+      since: fc.constantFrom("birth", "entry"),
+      stateMapping: fc.dictionary(state, state, { maxKeys: 3 }),
+    })
+    .map(({ rule, ends: [a, b], since, stateMapping }) => {
+      const from = versions[Math.min(a, b)] as Version;
+      const to = versions[Math.max(a, b)] as Version;
+      // What deploy would refuse is left out: both ends of a mapping exist.
+      const kept = Object.entries(stateMapping).filter(
+        ([old, next]) => from.states[old] && to.states[next],
+      );
+      return {
+        ...rule,
+        id,
+        from: from.id,
+        to: to.id,
+        since: since as WrittenRule["since"],
+        stateMapping: Object.fromEntries(kept),
+      };
+    });
+}
+
+const SPAN_MS = 20_000;
+const time = fc.integer({ min: 1, max: SPAN_MS });
+
+/** `stopping`: whether rules may also be paused, retired, narrowed. */
+export function worlds(stopping: boolean): fc.Arbitrary<World> {
+  return versions.chain((all) =>
+    fc.record({
+      uid: fc.nat(0xffff_ffff).map((n) => n.toString(16).padStart(32, "0")),
+      versions: fc.constant(all),
+      changes: changesOf(all, stopping),
+      happenings: fc
+        .array(
+          fc.record({
+            at: time,
+            what: fc.oneof(
+              { weight: 5, arbitrary: fc.record({ kind: fc.constant("event"), type: anyType }) },
+              { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("visit", "alarm") }) },
+              {
+                weight: 2,
+                arbitrary: fc.record({
+                  kind: fc.constant("crash"),
+                  type: fc.option(anyType, { nil: null }),
+                }),
+              },
+            ),
+          }),
+          { maxLength: 25 },
+        )
+        .map((some) =>
+          some.map(({ at, what }) => ({ at, ...what }) as Happening).sort((a, b) => a.at - b.at),
+        ),
+    }),
+  );
+}
+
+const anyType = fc.constantFrom(...TYPES);
+
+function changesOf(all: Version[], stopping: boolean): fc.Arbitrary<Change[]> {
+  const percent = fc.oneof(
+    { weight: 3, arbitrary: fc.constant(100) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 100 }) },
+  );
+  return fc
+    .tuple(
+      fc.array(fc.record({ at: time, percent, replaces: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      fc.array(
+        fc.record({
+          at: time,
+          rule: fc.nat(4),
+          kind: fc.constantFrom("pause", "resume", "retire", "percent"),
+          percent,
+        }),
+        { maxLength: 6 },
+      ),
+    )
+    .chain(([deploys, others]) =>
+      fc.tuple(...deploys.map((_, n) => ruleBetween(all, `r_${n}`))).map((rules) => {
+        const times = deploys.map(({ at }) => at).sort((a, b) => a - b);
+        const changes: Change[] = deploys.map(({ percent: share, replaces }, n) => ({
+          at: times[n] as number,
+          kind: "deploy",
+          rule: rules[n] as WrittenRule,
+          percent: share,
+          replaces: stopping && replaces && n > 0 ? `r_${n - 1}` : null,
+        }));
+        for (const { at, rule, kind, percent: share } of others) {
+          const ruleId = `r_${rule % rules.length}`;
+          if (kind === "percent") changes.push({ at, kind, ruleId, percent: share });
+          else if (stopping) changes.push({ at, kind: kind as "pause", ruleId });
+        }
+        changes.sort((a, b) => a.at - b.at);
+        return stopping ? changes : withoutNarrowing(changes);
+      }),
+    );
+}
+
+/** Shares only grow. */
+function withoutNarrowing(changes: Change[]): Change[] {
+  const shares = new Map<string, number>();
+  return changes.filter((change) => {
+    if (change.kind === "deploy") shares.set(change.rule.id, change.percent);
+    if (change.kind !== "percent") return true;
+    const known = shares.get(change.ruleId);
+    if (known === undefined || change.percent <= known) return false;
+    shares.set(change.ruleId, change.percent);
+    return true;
+  });
+}
+
+/** The version as a definition that can be deployed. */
+export function definitionOf({ states }: Version): JsonObject {
+  return {
+    id: "case",
+    initial: "idle",
+    states: Object.fromEntries(
+      Object.entries(states).map(([name, { on, after }]) => [
+        name,
+        {
+          on: Object.fromEntries(
+            Object.entries(on).map(([type, to]) => [
+              type,
+              to === name ? { actions: [{ type: "@xstate.log", args: [type] }] } : to,
+            ]),
+          ),
+          ...(after && {
+            after: {
+              [after.delayMs]:
+                after.to === name
+                  ? { actions: [{ type: "@xstate.log", args: ["late"] }] }
+                  : after.to,
+            },
+          }),
+        },
+      ]),
+    ),
+  };
+}
