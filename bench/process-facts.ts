@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 
 /** Linux counts processor time in these for everybody, whatever the kernel's own clock. */
 const TICKS_PER_SECOND = 100;
@@ -19,4 +19,18 @@ export function peakMegabytes(pid: number): number | null {
   if (!existsSync(file)) return null;
   const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(file, "utf8"))?.[1];
   return kilobytes === undefined ? null : Number(kilobytes) / 1024;
+}
+
+/** MB that a process holds now; null where there is no `/proc`. */
+export function residentMegabytes(pid: number): number | null {
+  const file = `/proc/${pid}/status`;
+  if (!existsSync(file)) return null;
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(file, "utf8"))?.[1];
+  return kilobytes === undefined ? null : Number(kilobytes) / 1024;
+}
+
+/** Files that a process has open; null where there is no `/proc`. */
+export function openFiles(pid: number): number | null {
+  const folder = `/proc/${pid}/fd`;
+  return existsSync(folder) ? readdirSync(folder).length : null;
 }

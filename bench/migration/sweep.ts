@@ -1,0 +1,53 @@
+import { openFiles, residentMegabytes } from "../process-facts.ts";
+import { progress } from "../progress.ts";
+import { WrongAnswer } from "../target.ts";
+import { call } from "./client.ts";
+
+export interface RuleAnswer {
+  state: string;
+  counts: {
+    migrated: number;
+    pending: number;
+    diverged: number;
+    unmappable: number;
+    failed: number;
+  };
+  sweep: { finishedAt: string | null; visited: number; woken: number };
+}
+
+export interface Watched {
+  last: RuleAnswer;
+  /** ms from the begin until the last matching actor had moved, and until the end. */
+  movedMs: number;
+  allMs: number;
+  /** MB. */
+  mostMemory: number;
+  mostFiles: number;
+}
+
+const WATCH_MS = 1_000;
+
+export async function watchSweep(url: string, ruleId: string, pid: number): Promise<Watched> {
+  const begin = performance.now();
+  let movedMs = 0;
+  let moved = -1;
+  let [mostMemory, mostFiles] = [0, 0];
+  for (;;) {
+    const last = await call<RuleAnswer>(url, "GET", `/v1/migrations/${ruleId}`);
+    const now = performance.now() - begin;
+    mostMemory = Math.max(mostMemory, residentMegabytes(pid) ?? 0);
+    mostFiles = Math.max(mostFiles, openFiles(pid) ?? 0);
+    if (last.counts.migrated !== moved) {
+      moved = last.counts.migrated;
+      movedMs = now;
+    }
+    progress(`moved ${moved}, looked at ${last.sweep.visited}`);
+    if (last.state === "active") return { last, movedMs, allMs: now, mostMemory, mostFiles };
+    if (last.state !== "sweeping") throw new WrongAnswer(`The rule is ${last.state}`);
+    await pause(WATCH_MS);
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
