@@ -158,6 +158,8 @@ export const LIMITS = {
   sweepCallMs: 30_000,
   /** times an actor out of reach is tried in one sweep. */
   sweepAttempts: 5,
+  /** actors that a sweep lists because they could not be asked; the rest is counted. */
+  sweepFailuresKept: 10_000,
   /** ms after a change at which an alarm makes sure that the directory knows it; one per minute of activity. */
   settleMs: 60_000,
   /** ms after which a repeat that was answered is counted in storage: before an idle object is taken from memory, after 10 s. */

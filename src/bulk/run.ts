@@ -11,7 +11,7 @@ import type { OperationRow } from "../storage/bulk-operation.ts";
 import { act } from "./act.ts";
 import { GROUPS_AT_ONCE, countOutcomes } from "./operation.ts";
 import type { Operation } from "./operation.ts";
-import { Permits } from "./permits.ts";
+import { Permits } from "../base/permits.ts";
 
 /** ms after which an alarm goes on with what a crash has cut off. */
 const DEAD_MAN_MS = 5_000;
