@@ -36,6 +36,11 @@ export function afterKey(state: string, delay: string): string {
   return `${state}\n${delay}`;
 }
 
+/** How a key of `after` is called in timers: XState reads a numeric one as a number, so "010" and "10" are one delay. */
+export function delayName(key: string): string {
+  return Number.isNaN(Number(key)) ? key : String(Number(key));
+}
+
 /** Turns a checked definition into a machine; throws only on what `checkDefinition` refuses. */
 export function compileDefinition(
   definition: JsonObject,
@@ -51,8 +56,7 @@ export function compileDefinition(
     const state = pathOf(node);
     nodes.set(state, node);
     for (const key of Object.keys(node.config.after ?? {})) {
-      // XState reads a numeric key as a number, so "010" and "10" are one delay.
-      const delay = Number.isNaN(Number(key)) ? key : String(Number(key));
+      const delay = delayName(key);
       const event = `xstate.after.${delay}.${node.id}`;
       afterByEvent.set(event, { state, delay });
       eventByAfter.set(afterKey(state, delay), event);

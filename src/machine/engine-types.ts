@@ -9,7 +9,17 @@ export interface StateNode {
   tags: string[];
   history?: "shallow" | "deep" | boolean;
   config: { after?: Record<string, unknown> };
-  transitions: Map<string, { target?: StateNode[]; actions: unknown[] }[]>;
+  /** By descriptor, in the order in which they are tried. */
+  transitions: Map<string, DeclaredTransition[]>;
+  /** Eventless ones. */
+  always?: DeclaredTransition[];
+  invoke: { id: string }[];
+}
+
+export interface DeclaredTransition {
+  target?: StateNode[];
+  actions: unknown[];
+  reenter: boolean;
 }
 
 /** A transition that was selected. Without target and actions it only forbids. */

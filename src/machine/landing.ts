@@ -121,7 +121,7 @@ function memoryOf(
     const node = to.nodes.get(place);
     const parent = node?.parent;
     if (node?.type !== "history" || parent === undefined) return null;
-    const within = [...states].filter((state) => isBelow(state, parent));
+    const within = [...states].filter((state) => isWithin(state, parent));
     if (!remembers(parent, node.history === "deep", within)) return null;
     places.push([place, within.map(pathOf)]);
   }
@@ -176,6 +176,17 @@ type Refused = Extract<Landing, { ok: false }>;
 
 function refused(code: LandingCode, message: string): Refused {
   return { ok: false, code, message };
+}
+
+/** Whether an old state without children can stand on a new one, whatever else is active. */
+export function landsOn(leaf: StateNode, place: StateNode | undefined): boolean {
+  if (place?.type === "final") return leaf.type === "final" && !endsMachine(place);
+  return place?.type === "atomic";
+}
+
+/** Whether the machine is finished as soon as this state is active. */
+export function endsMachine({ type, parent }: StateNode): boolean {
+  return type === "final" && parent?.type === "compound" && parent.parent === undefined;
 }
 
 function leafFault(leaf: StateNode, path: string, place: StateNode | undefined): Refused | null {
@@ -238,9 +249,20 @@ function keyOf(node: StateNode): string {
   return node.path.at(-1) as string;
 }
 
-function isBelow(node: StateNode, ancestor: StateNode): boolean {
-  for (let above = node.parent; above !== undefined; above = above.parent) {
-    if (above === ancestor) return true;
+/** Whether a state is another one or below it. */
+export function isWithin(node: StateNode, ancestor: StateNode): boolean {
+  let above: StateNode | undefined = node;
+  while (above !== undefined && above !== ancestor) above = above.parent;
+  return above !== undefined;
+}
+
+/** The nearest state that all of these are below. */
+export function commonAncestor([first, ...others]: StateNode[]): StateNode | undefined {
+  let above = first?.parent;
+  while (above !== undefined) {
+    const ancestor: StateNode = above;
+    if (others.every((node) => node !== ancestor && isWithin(node, ancestor))) return ancestor;
+    above = ancestor.parent;
   }
-  return false;
+  return undefined;
 }

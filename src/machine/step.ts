@@ -4,6 +4,7 @@ import { deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { commandsOf, nameOf } from "./commands.ts";
 import { wholeMs } from "./compile-actions.ts";
+import { delayName } from "./compile.ts";
 import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import { Evaluation, during } from "./evaluation.ts";
@@ -97,29 +98,31 @@ export function adopt(machine: CompiledMachine, live: Live, scope: StepScope): S
 
 function activeTimers(machine: CompiledMachine, live: Live): Command[] {
   const commands: Command[] = [];
-  const args = { context: live.context, event: { type: "xstate.init" } };
   for (const node of live._nodes) {
+    const state = pathOf(node);
     for (const key of Object.keys(node.config.after ?? {})) {
-      const named = machine.xstate.implementations.delays[key] as
-        | ((args: unknown) => number)
-        | undefined;
-      const state = pathOf(node);
-      if (named === undefined) {
-        const delayMs = wholeMs(Number(key), state);
-        commands.push({ kind: "arm_after", state, delay: String(delayMs), delayMs });
-      } else {
-        commands.push({ kind: "arm_after", state, delay: key, delayMs: named(args) });
-      }
+      const delay = delayName(key);
+      commands.push({ kind: "arm_after", state, delay, delayMs: delayOf(machine, live, delay) });
     }
   }
   return commands;
 }
 
-function transition(machine: CompiledMachine, live: Live, event: EventData): unknown {
+/** ms of a delay by its name in timers, within an evaluation. */
+export function delayOf(machine: CompiledMachine, live: Live, delay: string): number {
+  const named = machine.xstate.implementations.delays[delay] as
+    | ((args: unknown) => number)
+    | undefined;
+  if (named === undefined) return wholeMs(Number(delay), "");
+  return named({ context: live.context, event: { type: "xstate.init" } });
+}
+
+export function transition(machine: CompiledMachine, live: Live, event: EventData): unknown {
   return machine.xstate.transition(live, event, machine.actorScope as never);
 }
 
-function run(
+/** Makes one step of what `go` gives, within the evaluation: limits, commands, decisions; never throws. */
+export function run(
   machine: CompiledMachine,
   evaluation: Evaluation,
   before: Live | null,

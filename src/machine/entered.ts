@@ -1,0 +1,135 @@
+import { LIMITS } from "../base/limits.ts";
+import { nameOf } from "./commands.ts";
+import type { CompiledMachine } from "./compile.ts";
+import { pathOf } from "./engine-types.ts";
+import type { DeclaredTransition, StateNode } from "./engine-types.ts";
+import { activeNodes, commonAncestor, isWithin } from "./landing.ts";
+import type { Decisions, StateValue, TransitionTaken } from "./types.ts";
+
+/** What a log tells of one record. */
+export interface Stay {
+  /** ms */
+  at: number;
+  /** The state value after it. */
+  stateValue: StateValue;
+  decisions: Decisions | null;
+  /** Of the record that moved the actor to this definition: when it came to its states, as far as that is known. */
+  entered?: { readonly [path: string]: number };
+}
+
+/**
+ * When states that are active now were entered the last time, in ms by path; of those that are not active nothing is
+ * said. Records come youngest first, all with the actor on this definition, and are read no further than is needed; what
+ * was active at the oldest one was entered there, or when its `entered` says.
+ */
+export function enteredAt(
+  machine: CompiledMachine,
+  records: Iterable<Stay>,
+  paths: Iterable<string>,
+): { [path: string]: number } {
+  const found = new Map<string, number>();
+  const pending = new Set(paths);
+  let younger: Stay | null = null;
+  for (const record of records) {
+    const active = activeNodes(machine, record.stateValue);
+    for (const path of pending) {
+      const node = machine.nodes.get(path);
+      const wasThere = node !== undefined && active.has(node);
+      if (wasThere && (younger === null || !entersAgain(machine, younger, path))) continue;
+      if (younger !== null) found.set(path, younger.at);
+      pending.delete(path);
+    }
+    younger = record;
+    if (pending.size === 0 || record.entered !== undefined) break;
+  }
+  for (const path of younger === null ? [] : pending) {
+    const { entered = {}, at } = younger as Stay;
+    found.set(path, Object.hasOwn(entered, path) ? (entered[path] as number) : at);
+  }
+  return Object.fromEntries(found);
+}
+
+function entersAgain(machine: CompiledMachine, { decisions, stateValue }: Stay, path: string) {
+  if (decisions === null) return false;
+  const { transitions, omitted } = decisions;
+  // Of a record that took more transitions than it could note, nobody can say that a state was not left.
+  if (omitted !== undefined && transitions.length >= LIMITS.decisionsPerRecord) return true;
+  return reenters(machine, transitions, path, stateValue);
+}
+
+/**
+ * Whether the transitions of one record left a state that was active before it and is active in `after`, and so
+ * entered it again. Transitions of one state for one event with the same targets are one here: if any of them says
+ * `reenter`, it is taken to be that one. Of two that exclude each other both count.
+ */
+export function reenters(
+  machine: CompiledMachine,
+  transitions: readonly TransitionTaken[],
+  path: string,
+  after: StateValue,
+): boolean {
+  const node = machine.nodes.get(path);
+  if (node === undefined) return false;
+  let active: ReadonlySet<StateNode> | null = null;
+  return transitions.some((taken) => {
+    const source = machine.nodes.get(taken.source);
+    if (source === undefined || taken.targets.length === 0) return false;
+    active ??= activeNodes(machine, after);
+    const targets = effectiveTargets(machine, taken.targets, active);
+    return declared(machine, source, taken).some(({ reenter }) =>
+      leaves(source, targets, reenter, node),
+    );
+  });
+}
+
+function declared(
+  machine: CompiledMachine,
+  source: StateNode,
+  { on, targets }: TransitionTaken,
+): DeclaredTransition[] {
+  const all: DeclaredTransition[] = on === "" ? [...(source.always ?? [])] : [];
+  for (const [type, transitions] of source.transitions) {
+    if (on !== "" && nameOf(machine, type) === on) all.push(...transitions);
+  }
+  const same = (target: StateNode[] = []): boolean =>
+    target.length === targets.length &&
+    target.every((one, index) => pathOf(one) === targets[index]);
+  return all.filter(({ target }) => same(target));
+}
+
+/** A history state leads to what is active below its parent afterwards; where that was left again, it stands for itself. */
+function effectiveTargets(
+  machine: CompiledMachine,
+  paths: readonly string[],
+  active: ReadonlySet<StateNode>,
+): StateNode[] {
+  return paths.flatMap((path) => {
+    const target = machine.nodes.get(path);
+    if (target === undefined) return [];
+    const { parent, history } = target;
+    if (target.type !== "history" || parent === undefined || !active.has(parent)) return [target];
+    return [...active].filter((node) =>
+      history === "deep" ? isLeaf(node) && isWithin(node, parent) : node.parent === parent,
+    );
+  });
+}
+
+/** XState's exit set: all below the transition's domain, and the domain itself where a transition enters its own source again. */
+function leaves(
+  source: StateNode,
+  targets: readonly StateNode[],
+  reenter: boolean,
+  node: StateNode,
+): boolean {
+  if (!reenter && targets.every((target) => isWithin(target, source))) {
+    return node !== source && isWithin(node, source);
+  }
+  const domain = commonAncestor([...targets, source]);
+  // Only the root's own `reenter` has nothing above it: everything is left, the root too.
+  if (domain === undefined) return reenter || node.parent !== undefined;
+  return node !== domain && isWithin(node, domain);
+}
+
+function isLeaf({ type }: StateNode): boolean {
+  return type === "atomic" || type === "final";
+}
