@@ -1,7 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import { packSteps } from "../lifecycle/steps.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
-import { handledTypes } from "../storage/actor-log.ts";
+import { handledSteps } from "../storage/actor-log.ts";
 import { countEvents } from "../storage/actor-schema.ts";
 import { updateBooks } from "../storage/actor-snapshot.ts";
 import type { Books } from "../storage/actor-snapshot.ts";
@@ -40,7 +40,7 @@ export class Bookkeeping {
     this.#books ??= {
       events: countEvents(db),
       replays: 0,
-      steps: packSteps("", handledSteps(db)),
+      steps: packSteps("", stepsIn(db)),
       announced: this.#owner.seq(),
     };
     return this.#books;
@@ -105,6 +105,6 @@ export class Bookkeeping {
   }
 }
 
-function* handledSteps(db: Db): Generator<{ type: string; handled: true }> {
-  for (const { type } of handledTypes(db)) yield { type, handled: true };
+function* stepsIn(db: Db): Generator<{ type: string; handled: true }> {
+  for (const { type } of handledSteps(db)) yield { type, handled: true };
 }

@@ -143,6 +143,9 @@ export const LIMITS = {
   /** migration rules of one tenant, retired ones included, and rules not retired from one definition: each is decided at every event. */
   rulesPerTenant: 1_000,
   rulesPerDefinition: 50,
+  /** tenants whose rules an isolate knows, and characters of their JSON; a set that is longer counts as that much. */
+  ruleSetsCached: 10_000,
+  ruleSetCharsCached: 8_000_000,
   /** bytes of canonical JSON; state and context mapping of one rule, which stand in the record of every move. */
   mappingBytes: 20_000,
   /** ms that a plan can be confirmed: 10 minutes. */

@@ -60,6 +60,13 @@ export class Progress {
     this.state = startOf(pattern);
   }
 
+  copy(): Progress {
+    const copy = new Progress(this.#pattern, this.#names);
+    copy.state = this.state;
+    copy.at = this.at;
+    return copy;
+  }
+
   /** Whether no further step changes the decision. */
   get final(): boolean {
     return this.state < FIRST;

@@ -58,6 +58,25 @@ export function readRows(db: Db, range: RowRange): RecordRow[] {
   return rows;
 }
 
+/** Rows from the last one back to this one; whoever reads leaves when there is enough. */
+export function rowsBackTo(db: Db, first: number): Generator<RecordRow> {
+  return db.each(`SELECT ${COLUMNS} FROM log WHERE seq >= ? ORDER BY seq DESC`, first);
+}
+
+/** Rows with a greater seq, in order; whoever reads leaves when there is enough. */
+export function rowsAfter(db: Db, seq: number): Generator<RecordRow> {
+  return db.each(`SELECT ${COLUMNS} FROM log WHERE seq > ? ORDER BY seq`, seq);
+}
+
+/** The fingerprint of the history as it was after a record. */
+export function fingerprintAt(db: Db, seq: number): string | null {
+  const row = db.one<{ fingerprint: string }>(
+    "SELECT body ->> '$.fingerprint' AS fingerprint FROM log WHERE seq = ?",
+    seq,
+  );
+  return row?.fingerprint ?? null;
+}
+
 /** Keys of the records after `seq`; at most LIMITS.recordsPerSeal rows are there to be read. */
 export function keysAfter(db: Db, seq: number): { seq: number; key: string }[] {
   return db.all("SELECT seq, key FROM log WHERE seq > ? AND key IS NOT NULL", seq);
@@ -80,10 +99,17 @@ export function stateRows(db: Db, after: number): Generator<StateRow> {
   );
 }
 
-/** Types of what was handled, in order; whoever reads leaves when there are enough. */
-export function handledTypes(db: Db): Generator<{ type: string }> {
+/** A step of the history, and the record that it is. */
+export interface StepRow {
+  seq: number;
+  type: string;
+}
+
+/** What was handled, in order; whoever reads leaves when there is enough. */
+export function handledSteps(db: Db, after = 0): Generator<StepRow> {
   return db.each(
-    `SELECT body ->> '$.type' AS type FROM log
-      WHERE body ->> '$.handled' = 1 AND body ->> '$.type' IS NOT NULL ORDER BY seq`,
+    `SELECT seq, body ->> '$.type' AS type FROM log
+      WHERE seq > ? AND body ->> '$.handled' = 1 AND body ->> '$.type' IS NOT NULL ORDER BY seq`,
+    after,
   );
 }
