@@ -14,7 +14,7 @@ import { control, setRefs } from "./control.ts";
 import { erase } from "./erase.ts";
 import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
 import { openStream } from "./open-stream.ts";
-import { replayLog } from "./replay.ts";
+import { replayLog, tryOn } from "./replay.ts";
 import { Reporter } from "./reporter.ts";
 import { Resident } from "./resident.ts";
 import type * as Rpc from "./rpc.ts";
@@ -131,8 +131,8 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
     return asData(() => replayLog(this.#resident, query));
   }
 
-  tryOn(): Promise<Rpc.Reply> {
-    return asData(later);
+  tryOn(query: Parameters<Rpc.ActorRpc["tryOn"]>[0]): Promise<Rpc.Reply> {
+    return asData(() => tryOn(this.#resident, query));
   }
 
   migrate(): Promise<Rpc.Visit | Refused> {

@@ -2,7 +2,7 @@ import type { Input } from "../lifecycle/input.ts";
 import type { ActorStatus } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
-import { repeat } from "./repeat.ts";
+import { machinesToRepeat, repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, ControlCommand, Reply } from "./rpc.ts";
@@ -18,9 +18,11 @@ const ACTIONS = {
 /** Pause, resume, terminate, retry. */
 export async function control(resident: Resident, command: ControlCommand): Promise<Reply> {
   await resident.load();
+  const then = machinesToRepeat(resident, command.keyed);
+  const machines = then && (await then);
   const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
-  const first = repeat(resident, actor, command.keyed);
+  const first = repeat(resident, actor, command.keyed, machines);
   if (first) return first;
 
   const work = new Work(actor);

@@ -3,10 +3,10 @@ import { isoTime } from "../base/time.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { recordView } from "../lifecycle/record.ts";
 import { actorView } from "../lifecycle/view.ts";
-import { readRows, stateRows } from "../storage/actor-log.ts";
+import { definitionRows, readRows, stateRows } from "../storage/actor-log.ts";
 import type { RecordRow, StateRow } from "../storage/actor-log.ts";
 import { refuseUnexpected, refuseUnreachable } from "./guards.ts";
-import { actorAt } from "./repeat.ts";
+import { Machines, actorAt, machinesAt } from "./past.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import { recordOf } from "./resident.ts";
 import type { Resident } from "./resident.ts";
@@ -32,7 +32,10 @@ export async function read(
     const detail = `The actor '${id}' has records 1 to ${envelope.seq}; there is no ${at}.`;
     return refuse("record_not_found", detail);
   }
-  const then = actorAt(resident, actor, at);
+  const others = machinesAt(resident, at);
+  const machines = others && (await others);
+  if (resident.actor?.envelope.uid !== envelope.uid) return noSuchActor(id);
+  const then = actorAt(resident, resident.actor, at, machines);
   return answer(200, actorView(then, then.envelope.at), at);
 }
 
@@ -64,10 +67,17 @@ export async function exportHead(resident: Resident, query: Address): Promise<Re
   if (actor === null) return noSuchActor(query.id);
   const unexpected = refuseUnexpected(actor.envelope, query);
   if (unexpected) return unexpected;
-  const { envelope, machine } = actor;
-  const { definitionId, definitionHash } = envelope;
-  const definition = { id: definitionId, hash: definitionHash, definition: machine.definition };
-  const body = { envelope: envelope as unknown as JsonObject, definitions: [definition] };
+  const { envelope } = actor;
+  // All that it has been on, in that order: its log is lived again on these.
+  const lived = new Map(
+    definitionRows(resident.db, 0, envelope.seq).map((row) => [row.hash, row] as const),
+  );
+  const machines = new Machines(resident, actor);
+  await machines.load([...lived.values()]);
+  const definitions = [...lived.values()].map(({ id, hash }) => {
+    return { id, hash, definition: machines.get(hash).definition };
+  });
+  const body = { envelope: envelope as unknown as JsonObject, definitions };
   return answer(200, body, envelope.seq);
 }
 

@@ -1,28 +1,45 @@
-import { LIMITS } from "../base/limits.ts";
 import { isoTime } from "../base/time.ts";
 import type { Actor } from "../lifecycle/actor.ts";
-import { wake } from "../lifecycle/actor.ts";
-import { decodeEnvelope } from "../lifecycle/envelope.ts";
 import { eventAnswer } from "../lifecycle/record.ts";
-import { Replay } from "../lifecycle/replay.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
-import { readRows } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
-import { actorTables } from "../storage/actor-schema.ts";
-import { checkpointBefore } from "../storage/actor-snapshot.ts";
+import { actorAt, hasMoved, machinesAt } from "./past.ts";
+import type { Machines } from "./past.ts";
 import { answer, refuse } from "./replies.ts";
 import { recordOf } from "./resident.ts";
 import type { Resident } from "./resident.ts";
 import type { Keyed, Reply } from "./rpc.ts";
 
-/** The first answer to a keyed call again, or the refusal of another request under its key; null for a new key. */
-export function repeat(resident: Resident, actor: Actor, keyed: Keyed): Reply | null {
+/**
+ * The first answer to a keyed call again, or the refusal of another request under its key; null for a new key.
+ * `machines`: what `machinesToRepeat` answered; calls that are not answered with the actor need none.
+ */
+export function repeat(
+  resident: Resident,
+  actor: Actor,
+  keyed: Keyed,
+  machines: Machines | null = null,
+): Reply | null {
   const row = resident.keys.find(keyed.key);
-  return row === null ? null : repeatRow(resident, actor, keyed, row);
+  return row === null ? null : repeatRow(resident, actor, keyed, row, machines);
 }
 
-export function repeatRow(resident: Resident, actor: Actor, keyed: Keyed, row: RecordRow): Reply {
+/** To be awaited before a repeat is answered with the actor as it was then; null for a new key, and where it is all here. */
+export function machinesToRepeat(resident: Resident, { key }: Keyed): Promise<Machines> | null {
+  const { actor } = resident;
+  if (actor === null || !hasMoved(actor.envelope)) return null;
+  const row = resident.keys.find(key);
+  return row === null ? null : machinesAt(resident, answeredAt(recordOf(row)));
+}
+
+export function repeatRow(
+  resident: Resident,
+  actor: Actor,
+  keyed: Keyed,
+  row: RecordRow,
+  machines: Machines | null,
+): Reply {
   if (row.request !== keyed.request) {
     return refuse(
       "idempotency_key_reused",
@@ -39,7 +56,7 @@ export function repeatRow(resident: Resident, actor: Actor, keyed: Keyed, row: R
     default: {
       const born = record.kind === "spawned" || record.kind === "adopted";
       const seq = answeredAt(record);
-      const then = actorAt(resident, actor, seq);
+      const then = actorAt(resident, actor, seq, machines);
       return answer(born ? 201 : 200, actorView(then, then.envelope.at), seq, true);
     }
   }
@@ -51,31 +68,6 @@ export function scheduledAnswer(record: LogRecord): { timerId: string; dueAt: st
 }
 
 /** A control call answers with the actor after all that it set in motion, which its record says. */
-function answeredAt(record: LogRecord): number {
+export function answeredAt(record: LogRecord): number {
   return (record.result?.["actorSeq"] as number | undefined) ?? record.seq;
-}
-
-/** The actor as it was after record `seq`: the checkpoint before it, and the records since. */
-export function actorAt(resident: Resident, present: Actor, seq: number): Actor {
-  const { envelope, machine } = present;
-  if (seq === envelope.seq) return present;
-  const { db } = resident;
-  const checkpoint = actorTables(db).sealed ? checkpointBefore(db, seq) : null;
-  const from = checkpoint === null ? null : wake(decodeEnvelope(checkpoint), machine);
-  const replay = new Replay(envelope, machine, { from });
-  for (let after = from?.envelope.seq ?? 0; after < seq;) {
-    const rows = readRows(db, {
-      after,
-      through: seq,
-      kind: null,
-      limit: 100,
-      chars: LIMITS.pageBytes,
-    });
-    const divergence = replay.run(rows.map(recordOf));
-    if (divergence) {
-      throw new Error(`Record ${divergence.seq} of the actor does not replay as it was recorded.`);
-    }
-    after = (rows.at(-1) as RecordRow).seq;
-  }
-  return replay.actor as Actor;
 }

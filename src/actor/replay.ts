@@ -5,11 +5,14 @@ import { envelopesDiffer } from "../lifecycle/envelope.ts";
 import { Replay } from "../lifecycle/replay.ts";
 import type { Divergence } from "../lifecycle/replay.ts";
 import type { Actor } from "../lifecycle/actor.ts";
+import { compileDefinition } from "../machine/compile.ts";
+import type { CompiledMachine } from "../machine/compile.ts";
 import { resolveMachine } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
-import { readRows } from "../storage/actor-log.ts";
+import { definitionRows, readRows } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
+import { Machines, hasMoved, recordsOf } from "./past.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import { recordOf } from "./resident.ts";
 import type { Resident } from "./resident.ts";
@@ -28,40 +31,82 @@ export async function replayLog(
   if (actor === null) return noSuchActor(query.id);
   const refusal = refuseUnexpected(actor.envelope, query);
   if (refusal) return refusal;
-  let { machine } = actor;
-  const onOther = query.definitionId !== null && query.definitionId !== actor.envelope.definitionId;
-  if (onOther) {
-    const registry = definitionSource(resident.env.REGISTRY, query.tenant);
-    const other = await resolveMachine(registry, query.definitionId as string);
-    if (other === null) {
-      const detail = `There is no definition '${query.definitionId}'; deploy it first.`;
-      return refuse("definition_not_found", detail);
-    }
-    machine = other.machine;
+  const { definitionId } = query;
+  const { envelope, machine } = actor;
+  if (definitionId === null || (definitionId === envelope.definitionId && !hasMoved(envelope))) {
+    return replayOwn(resident, actor);
   }
-  const replay = new Replay(actor.envelope, machine, { onOther });
-  const outcome = await runAll(resident, replay, actor);
-  if (outcome === "erased") return noSuchActor(query.id);
-  const divergence = outcome ?? (onOther ? null : compareEnds(actor, replay.actor as Actor));
+  if (definitionId === envelope.definitionId) return replayOn(resident, actor, machine);
+  const registry = definitionSource(resident.env.REGISTRY, query.tenant);
+  const other = await resolveMachine(registry, definitionId);
+  if (other === null) {
+    const detail = `There is no definition '${definitionId}'; deploy it first.`;
+    return refuse("definition_not_found", detail);
+  }
+  return replayOn(resident, actor, other.machine);
+}
+
+/** The same on a definition that is not deployed, which the registry has checked. */
+export async function tryOn(resident: Resident, query: Address & { json: string }): Promise<Reply> {
+  await resident.load();
+  const { actor } = resident;
+  if (actor === null) return noSuchActor(query.id);
+  const refusal = refuseUnexpected(actor.envelope, query);
+  if (refusal) return refusal;
+  const machine = compileDefinition(JSON.parse(query.json) as JsonObject);
+  return replayOn(resident, actor, machine);
+}
+
+/** On the definitions that it has been on. */
+async function replayOwn(resident: Resident, actor: Actor): Promise<Reply> {
+  const machines = new Machines(resident, actor);
+  const library = { machineOf: machines.get, recordAt: recordsOf(resident) };
+  const replay = new Replay(actor.envelope, actor.machine, library);
+  const outcome = await runAll(resident, replay, actor, machines);
+  if (outcome === "erased") return noSuchActor(actor.envelope.id);
+  return told(actor, outcome ?? compareEnds(actor, replay.actor as Actor));
+}
+
+async function replayOn(
+  resident: Resident,
+  actor: Actor,
+  machine: CompiledMachine,
+): Promise<Reply> {
+  const replay = new Replay(actor.envelope, machine, { onOther: true });
+  const outcome = await runAll(resident, replay, actor, null);
+  if (outcome === "erased") return noSuchActor(actor.envelope.id);
+  return told(actor, outcome);
+}
+
+function told({ envelope }: Actor, divergence: Divergence | null): Reply {
   const body = divergence
     ? { identical: false, firstDivergence: divergence as unknown as JsonObject }
     : { identical: true };
-  return answer(200, body, actor.envelope.seq);
+  return answer(200, body, envelope.seq);
 }
 
 async function runAll(
   resident: Resident,
   replay: Replay,
   { envelope: { uid, seq: through } }: Actor,
+  machines: Machines | null,
 ): Promise<Divergence | null | "erased"> {
   let after = 0;
   while (after < through) {
     if (resident.actor?.envelope.uid !== uid) return "erased";
     const range = { after, through, kind: null, limit: CHUNK, chars: LIMITS.pageBytes };
     const rows = readRows(resident.db, range);
+    const last = (rows.at(-1) as RecordRow).seq;
+    if (machines !== null) {
+      const needed = definitionRows(resident.db, after, last);
+      if (!machines.has(needed)) {
+        await machines.load(needed);
+        if (resident.actor?.envelope.uid !== uid) return "erased";
+      }
+    }
     const divergence = replay.run(rows.map(recordOf));
     if (divergence) return divergence;
-    after = (rows.at(-1) as RecordRow).seq;
+    after = last;
     await othersTurn();
   }
   return null;

@@ -13,9 +13,12 @@ import { readRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import { hasTombstone, lastDeletion } from "../storage/tombstones.ts";
 import { vanished } from "./erase.ts";
-import { repeatRow } from "./repeat.ts";
+import { hasMoved, machinesAt } from "./past.ts";
+import type { Machines } from "./past.ts";
+import { answeredAt, repeatRow } from "./repeat.ts";
 import { answer, refuse, refuseFault } from "./replies.ts";
 import type { Reporter } from "./reporter.ts";
+import { recordOf } from "./resident.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, SpawnCommand } from "./rpc.ts";
 
@@ -50,7 +53,8 @@ async function begin(
   const { tenant, id, keyed, definitionId } = command;
   await resident.load();
   const keyHash = await sha256Hex(keyed.key);
-  const earlier = earlierLife(resident, command, keyHash);
+  const machines = await machinesToRepeatSpawn(resident);
+  const earlier = earlierLife(resident, command, keyHash, machines);
   if (earlier) return earlier;
   reporter?.prepare(tenant);
   const registry = definitionSource(resident.env.REGISTRY, tenant);
@@ -65,7 +69,7 @@ async function begin(
     );
   }
   // Other calls may have spawned it, and even deleted it again, while this one waited.
-  const meanwhile = earlierLife(resident, command, keyHash);
+  const meanwhile = earlierLife(resident, command, keyHash, null);
   if (meanwhile) return meanwhile;
 
   const { acquired } = reply;
@@ -100,7 +104,12 @@ function birthOf(command: SpawnCommand, { id, hash }: AcquiredMachine): Birth {
 }
 
 /** The answer where the actor lives already, or where this key's actor was deleted; else null. */
-function earlierLife(resident: Resident, command: SpawnCommand, keyHash: string): Reply | null {
+function earlierLife(
+  resident: Resident,
+  command: SpawnCommand,
+  keyHash: string,
+  machines: Machines | null,
+): Reply | null {
   const { db, actor } = resident;
   if (resident.tombstones && hasTombstone(db, keyHash)) {
     return refuse(
@@ -108,13 +117,24 @@ function earlierLife(resident: Resident, command: SpawnCommand, keyHash: string)
       `The actor '${command.id}' that this Idempotency-Key spawned was deleted; take a new key to spawn another.`,
     );
   }
-  return actor && spawned(resident, actor, command);
+  return actor && spawned(resident, actor, command, machines);
 }
 
-function spawned(resident: Resident, actor: Actor, { id, keyed }: SpawnCommand): Reply {
+function machinesToRepeatSpawn(resident: Resident): Promise<Machines> | null {
+  const { actor } = resident;
+  if (actor === null || !hasMoved(actor.envelope)) return null;
+  return machinesAt(resident, answeredAt(recordOf(readRow(resident.db, 1) as RecordRow)));
+}
+
+function spawned(
+  resident: Resident,
+  actor: Actor,
+  { id, keyed }: SpawnCommand,
+  machines: Machines | null,
+): Reply {
   const first = readRow(resident.db, 1) as RecordRow;
   if (first.key === keyed.key) {
-    const reply = repeatRow(resident, actor, keyed, first);
+    const reply = repeatRow(resident, actor, keyed, first, machines);
     if (!reply.ok) return reply;
     const { requestedAs } = JSON.parse(first.body).payload as Birth;
     return requestedAs === undefined

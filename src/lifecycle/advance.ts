@@ -5,6 +5,10 @@ import type { Actor } from "./actor.ts";
 import { changeRefs, conclude, control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import type { Input, Origin } from "./input.ts";
+import { moveBy } from "./move.ts";
+import { notMoved, reasonText } from "./refuse-move.ts";
+import { rescue } from "./rescue.ts";
+import { rollBack } from "./roll-back.ts";
 import { arm, inOrder, timerEvent, timerFault, timerName } from "./timers.ts";
 import type { Envelope, RecordError, Timer } from "./types.ts";
 
@@ -69,7 +73,26 @@ export function advance(actor: Actor, input: Input, at: number, origin: Origin):
       const clockOffsetMs = envelope.clockOffsetMs + ms;
       return control(actor, { clockOffsetMs }, { kind, payload: { ms } }, at, origin);
     }
+    case "migrated": {
+      const moved = moveBy(actor, input.move, input.machine, at, origin);
+      return moved.ok ? moved : failed(reasonText(moved));
+    }
+    case "not_migrated": {
+      const { move, reason, stranded } = input;
+      return notMoved(actor, move, reason, stranded, at, origin) ?? failed("It is known already.");
+    }
+    case "rolled_back":
+      return rollBack(actor, input, at, origin);
+    case "rescued": {
+      const rescued = rescue(actor, input, at, origin);
+      return "problems" in rescued ? failed(rescued.problems[0]?.message ?? "") : rescued;
+    }
   }
+}
+
+/** What a replay says where the verb's own caller is told more. */
+function failed(message: string): Advanced {
+  return { ok: false, fault: { code: "expression_failed", message } };
 }
 
 function fire(actor: Actor, timerId: string, at: number, origin: Origin): Advanced {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { LIMITS } from "../base/limits.ts";
+import type { RuleMark } from "../migration/rule.ts";
 import { timerName } from "./timers.ts";
 import type { AttentionReason, Envelope } from "./types.ts";
 
@@ -20,12 +21,20 @@ export const ATTENTION_WORDS = {
 } as const satisfies Record<AttentionReason, string>;
 
 /** Why somebody should look at an actor, sorted; without what only the time tells, `timer_overdue`. */
-export function attentionReasons({ status, parked }: Envelope): AttentionReason[] {
+export function attentionReasons(envelope: Envelope): AttentionReason[] {
+  const { status, parked } = envelope;
   const reasons: AttentionReason[] = [];
   if (status === "error") reasons.push("error");
   if (parked.length > 0) reasons.push("parked");
   if (status === "stranded") reasons.push("stranded");
+  if (unmappableBy(envelope).length > 0) reasons.push("unmappable");
   return reasons;
+}
+
+/** Rules that match and could not move it from the definition that it is on. */
+function unmappableBy({ status, moves }: Envelope): RuleMark[] {
+  if (status !== "active" && status !== "paused") return [];
+  return moves.filter(({ outcome }) => outcome === "unmappable");
 }
 
 /** The same as an actor shows it, an item for each thing to look at. `now` is on the actor's clock. */
@@ -48,6 +57,15 @@ export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
   }
   if (status === "stranded") {
     items.push({ reason: "stranded", message: ATTENTION_WORDS.stranded, seq, at: isoTime(at) });
+  }
+  for (const { ruleId, reason = "", decidedAtSeq, at: since } of unmappableBy(envelope)) {
+    items.push({
+      reason: "unmappable",
+      message: `Rule '${ruleId}' cannot move it: ${reason} ${ATTENTION_WORDS.unmappable}`,
+      item: ruleId,
+      seq: decidedAtSeq,
+      at: isoTime(since),
+    });
   }
   if (status !== "active") return items;
   for (const timer of timers) {

@@ -12,13 +12,14 @@ import type { Birth, Origin } from "./input.ts";
 import { ENVELOPE_FORMAT } from "./types.ts";
 import type { Envelope } from "./types.ts";
 
-/** Begins an actor: record 1. */
+/** Begins an actor: record 1. `epoch` is that of the rules it is born under. */
 export function beginActor(
   address: { tenant: string; id: string },
   machine: CompiledMachine,
   birth: Birth,
   at: number,
   origin: Origin,
+  epoch = 0,
 ): Advanced {
   const kind = birth.snapshot === undefined ? "spawned" : "adopted";
   const given = changeRefs({}, Object.entries(birth.refs ?? {}));
@@ -49,7 +50,7 @@ export function beginActor(
     seq: 0,
     at,
     bornAt: at,
-    epoch: 0,
+    epoch,
     history: { fingerprint: EMPTY_FINGERPRINT, length: 0, steps: 0 },
     entered: { seq: 1, steps: 0 },
     moves: [],

@@ -44,7 +44,10 @@ export function conclude(
     }
   }
   if (state !== null) {
-    envelope = { ...envelope, machine: state, status: state.status as ActorStatus };
+    // Who is paused moves, and stays paused.
+    const kept = state.status === "active" && before.status === "paused";
+    const status: ActorStatus = kept ? "paused" : state.status;
+    envelope = { ...envelope, machine: state, status };
   }
   if (live.status !== "active") envelope = { ...envelope, timers: [], parked: [] };
   if (envelope.generations !== before.generations) {
@@ -62,6 +65,7 @@ export function conclude(
     envelope = { ...envelope, history };
   }
   const result: Record<string, JsonObject[string]> = {
+    ...part.result,
     tags: tagsOf(live),
     status: envelope.status,
     definitionId: envelope.definitionId,

@@ -1,4 +1,7 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { CompiledMachine } from "../machine/compile.ts";
+import type { StateValue } from "../machine/types.ts";
+import type { Move } from "../migration/rule.ts";
 import type { LogRecord } from "./types.ts";
 
 /** How an actor begins: kept whole in its first record, so that the log alone tells everything. */
@@ -24,7 +27,26 @@ export type Input =
   | { kind: "scheduled"; type: string; payload: JsonObject | null; dueAt: number }
   | { kind: "unscheduled"; timerId: string }
   | { kind: "refs_changed"; refs: { [name: string]: string | null } }
-  | { kind: "clock_advanced"; ms: number };
+  | { kind: "clock_advanced"; ms: number }
+  | { kind: "migrated"; move: Move; machine: CompiledMachine }
+  | { kind: "not_migrated"; move: Omit<Move, "entered">; reason: string; stranded: boolean }
+  | { kind: "rolled_back"; moved: LogRecord; machine: CompiledMachine; reason: string | null }
+  | ({ kind: "rescued" } & Rescue);
+
+/** An actor set by hand: what is given replaces what it is, the rest stays. */
+export interface Rescue {
+  stateValue?: StateValue;
+  context?: JsonObject;
+  /** Another definition of its family. */
+  to: { id: string; hash: string; machine: CompiledMachine } | null;
+  reason: string;
+}
+
+/** What a replay needs beside the records: definitions by hash, and records that it did not run itself. */
+export interface Library {
+  machineOf: (hash: string) => CompiledMachine;
+  recordAt: (seq: number) => LogRecord;
+}
 
 /** Where an input came from: recorded, never looked at by a decision. */
 export interface Origin {
@@ -37,8 +59,8 @@ export interface Origin {
 export const NO_ORIGIN: Origin = { key: null, request: null, by: null, principal: null };
 
 /** The input that a record was made from; births have a function of their own. */
-export function inputOf(record: LogRecord): Input {
-  const { kind, type, payload, timer } = record;
+export function inputOf(record: LogRecord, library: Library): Input {
+  const { kind, type, payload, timer, error, result } = record;
   switch (kind) {
     case "event":
       return { kind, type: type as string, payload };
@@ -66,9 +88,49 @@ export function inputOf(record: LogRecord): Input {
       };
     case "clock_advanced":
       return { kind, ms: (payload as { ms: number } & JsonObject).ms };
+    case "migrated": {
+      const move = payload as unknown as Move;
+      if (error === null) return { kind, move, machine: library.machineOf(move.toHash) };
+      const stranded = result?.["outcome"] === "stranded";
+      return { kind: "not_migrated", move, reason: error.message, stranded };
+    }
+    case "rolled_back": {
+      const { undoes, toHash, reason = null } = payload as unknown as RolledBack;
+      const machine = library.machineOf(toHash);
+      return { kind, moved: library.recordAt(undoes), machine, reason };
+    }
+    case "rescued": {
+      const { stateValue, context, to, toHash, reason } = payload as unknown as Rescued;
+      return {
+        kind,
+        ...(stateValue === undefined ? {} : { stateValue }),
+        ...(context === undefined ? {} : { context }),
+        to:
+          to === undefined || toHash === undefined
+            ? null
+            : { id: to, hash: toHash, machine: library.machineOf(toHash) },
+        reason,
+      };
+    }
     default:
       throw new Error(`A record of kind '${kind}' cannot be replayed by this version.`);
   }
+}
+
+/** The payload of a `rolled_back` record: the definition that it leaves, and the one that it is back on. */
+export interface RolledBack {
+  undoes: number;
+  ruleId: string;
+  from: string;
+  to: string;
+  toHash: string;
+  reason?: string;
+}
+
+/** The payload of a `rescued` record. */
+export interface Rescued extends Omit<Rescue, "to"> {
+  to?: string;
+  toHash?: string;
 }
 
 export function birthOf(record: LogRecord): Birth {

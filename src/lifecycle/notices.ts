@@ -2,6 +2,7 @@ import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { StateValue } from "../machine/types.ts";
+import type { Move } from "../migration/rule.ts";
 import type { Notice, WebhookEvent } from "../webhooks/rpc.ts";
 import type { ActorStatus, LogRecord, RecordKind } from "./types.ts";
 
@@ -20,7 +21,7 @@ export interface Standing {
   tags: JsonValue;
 }
 
-/** Records that are told as such, whatever else they changed. */
+/** Records that are told as such, whatever else they changed. A move that was refused is none. */
 const OF_KIND: Partial<Record<RecordKind, WebhookEvent>> = {
   spawned: "actor.spawned",
   adopted: "actor.spawned",
@@ -45,7 +46,8 @@ const STATUS_OF_KIND: Partial<Record<RecordKind, ActorStatus>> = {
 
 /** Where an actor stands after a record. `before`: null for its first. */
 export function standingAfter(before: Standing | null, record: LogRecord): Standing {
-  const { status, definitionId, tags } = record.result ?? {};
+  const { outcome, definitionId, tags } = record.result ?? {};
+  const status = outcome === "stranded" ? outcome : record.result?.["status"];
   return {
     stateValue: record.stateValue,
     status: (STATUS_OF_KIND[record.kind] ?? status ?? before?.status ?? "active") as ActorStatus,
@@ -58,8 +60,8 @@ export function standingAfter(before: Standing | null, record: LogRecord): Stand
 export function noticesOf(subject: Subject, before: Standing | null, record: LogRecord): Notice[] {
   const after = standingAfter(before, record);
   const told: { type: WebhookEvent; more: JsonObject }[] = [];
-  const kind = OF_KIND[record.kind];
-  if (kind !== undefined) told.push({ type: kind, more: {} });
+  const kind = kindOf(record);
+  if (kind !== undefined) told.push({ type: kind, more: moveOf(record) });
   for (const event of record.emitted) told.push({ type: "emit", more: { emitted: event } });
   if (before !== null && !sameStateValue(before.stateValue, after.stateValue)) {
     const more = { previousStateValue: before.stateValue };
@@ -79,10 +81,20 @@ export function noticesOf(subject: Subject, before: Standing | null, record: Log
 
 /** Whether a record gives anything to tell, without saying it. */
 export function isTold(before: Standing | null, record: LogRecord): boolean {
-  if (OF_KIND[record.kind] !== undefined || record.emitted.length > 0 || before === null)
-    return true;
+  if (kindOf(record) !== undefined || record.emitted.length > 0 || before === null) return true;
   if (!sameStateValue(before.stateValue, record.stateValue)) return true;
   return endOf(before, standingAfter(before, record), record) !== undefined;
+}
+
+function kindOf({ kind, error }: LogRecord): WebhookEvent | undefined {
+  return kind === "migrated" && error !== null ? undefined : OF_KIND[kind];
+}
+
+/** Who moved the actor, from where to where. */
+function moveOf({ kind, payload }: LogRecord): JsonObject {
+  if (kind !== "migrated") return {};
+  const { ruleId, from, to } = payload as unknown as Move;
+  return { ruleId, from, to };
 }
 
 /** A step that failed without a caller is told as an error too, though the actor lives on and can be retried. */
@@ -91,7 +103,7 @@ function endOf(
   after: Standing,
   record: LogRecord,
 ): WebhookEvent | undefined {
-  if (record.error !== null) return "actor.error";
+  if (record.error !== null && record.error.code !== "unmappable") return "actor.error";
   return after.status === before?.status ? undefined : OF_STATUS[after.status];
 }
 

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
+import { nextEvents as nextEventsOf, tagsOf } from "../machine/view.ts";
+import type { Actor } from "./actor.ts";
 import type { LogRecord } from "./types.ts";
 
 /** Members of a record that have columns of their own in storage; the rest is its body. */
@@ -89,23 +91,58 @@ function shownKey(key: string | null): string | null {
   return key === null ? null : (key.split("\u0000", 1)[0] as string);
 }
 
+/**
+ * An event's record when its transaction also moved the actor or went on after it: what the answer says then, so that
+ * a repeat says the same. `actor` is as it is after all that; `migratedTo` the last definition that it came to.
+ */
+export function withAftermath(
+  record: LogRecord,
+  { envelope, live }: Actor,
+  migratedTo: string | null,
+): LogRecord["result"] {
+  const { seq, status, definitionId, machine } = envelope;
+  const after: JsonObject = {
+    actorSeq: seq,
+    stateValue: machine.value,
+    tags: tagsOf(live),
+    status,
+    definitionId,
+    migratedTo,
+    ...(machine.output === undefined ? {} : { output: machine.output }),
+    ...(record.handled ? {} : { nextEvents: nextEventsOf(live) }),
+  };
+  return { ...record.result, after };
+}
+
+/** A record's result without what its answer said of records that followed; null when that is all. */
+export function ownResult(result: LogRecord["result"]): LogRecord["result"] {
+  const { after: _after, actorSeq: _actorSeq, ...own } = result ?? {};
+  return Object.keys(own).length === 0 ? null : own;
+}
+
 /** The answer to an event (API.md, `POST …/events`), the first time and ever after. */
 export function eventAnswer(actorId: string, record: LogRecord): JsonObject {
-  const { tags, status, definitionId, output, nextEvents } = record.result as JsonObject;
+  const { after, ...own } = record.result as JsonObject;
+  const { seq, stateValue } = record;
+  const said: JsonObject = { actorSeq: seq, stateValue, migratedTo: null, ...own };
+  const { actorSeq, tags, status, output, definitionId, migratedTo, nextEvents, ...then } = {
+    ...said,
+    ...(after as JsonObject | undefined),
+  };
   return {
     actorId,
-    seq: record.seq,
-    actorSeq: record.seq,
+    seq,
+    actorSeq: actorSeq as JsonValue,
     at: isoTime(record.at),
     type: record.type,
     handled: record.handled,
-    stateValue: record.stateValue,
+    stateValue: then["stateValue"] as JsonValue,
     tags: tags as JsonValue,
     status: status as JsonValue,
     done: status === "done",
     ...(output === undefined ? {} : { output }),
     definitionId: definitionId as JsonValue,
-    migratedTo: null,
+    migratedTo: migratedTo as JsonValue,
     historyFingerprint: record.fingerprint,
     ...(record.handled ? {} : { reason: record.reason, nextEvents: nextEvents as JsonValue }),
   };

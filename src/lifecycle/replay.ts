@@ -5,9 +5,12 @@ import type { CompiledMachine } from "../machine/compile.ts";
 import type { Actor } from "./actor.ts";
 import { advance } from "./advance.ts";
 import { beginActor } from "./birth.ts";
+import { control } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
 import { birthOf, inputOf, originOf } from "./input.ts";
-import type { Input } from "./input.ts";
+import type { Input, Library } from "./input.ts";
+import { ownResult } from "./record.ts";
+import { isMove } from "./roll-back.ts";
 import { TimerIds } from "./timer-ids.ts";
 import type { LogRecord } from "./types.ts";
 
@@ -17,26 +20,43 @@ export interface Divergence {
   actual: JsonValue;
 }
 
+export interface ReplayOptions extends Partial<Library> {
+  /** Whether the whole history is tried on `machine` alone, which need not be the actor's. */
+  onOther?: boolean;
+  /** The actor to begin with, instead of its birth. */
+  from?: Actor | null;
+}
+
 /**
  * Runs a log from its first record, or `from` a later point, and compares each outcome with what was recorded. With `onOther` the
- * history is tried on another definition: only what is handled, and where it leads, is compared.
+ * history is tried on another definition: only what is handled, and where it leads, is compared, and moves are left out.
  */
 export class Replay {
   readonly #address: { tenant: string; id: string };
   readonly #machine: CompiledMachine;
-  /** Null on the actor's own definition. */
+  /** Null on the actor's own definitions. */
   readonly #timerIds: TimerIds | null;
+  readonly #library: Library;
   #actor: Actor | null;
+  /** The last move that was run: what a rollback takes back. */
+  #moved: LogRecord | null = null;
 
+  /** `machine` is the one of all its definitions, unless `machineOf` knows better. */
   constructor(
     address: { tenant: string; id: string },
     machine: CompiledMachine,
-    { onOther = false, from = null }: { onOther?: boolean; from?: Actor | null } = {},
+    { onOther = false, from = null, machineOf = () => machine, recordAt }: ReplayOptions = {},
   ) {
     this.#address = address;
     this.#machine = machine;
     this.#timerIds = onOther ? new TimerIds() : null;
     this.#actor = from;
+    const found = (seq: number) => {
+      if (this.#moved?.seq === seq) return this.#moved;
+      if (recordAt === undefined) throw new Error(`Record ${seq} is not among those given.`);
+      return recordAt(seq);
+    };
+    this.#library = { machineOf, recordAt: found };
   }
 
   get actor(): Actor | null {
@@ -52,7 +72,9 @@ export class Replay {
         return { seq, expected: this.#compared(record), actual: { error: again.error } };
       }
       this.#actor = again.actor;
+      if (isMove(record)) this.#moved = record;
       this.#timerIds?.note(record, again.record);
+      if (this.#leftOut(record)) continue;
       const expected = this.#compared(record);
       const actual = this.#compared(again.record);
       if (canonicalJson(expected) !== canonicalJson(actual)) return { seq, expected, actual };
@@ -67,12 +89,19 @@ export class Replay {
     try {
       let again: Advanced;
       if (this.#actor === null) {
-        again = beginActor(this.#address, this.#machine, birthOf(record), at, origin);
+        const birth = birthOf(record);
+        const machine =
+          this.#timerIds === null ? this.#library.machineOf(birth.definitionHash) : this.#machine;
+        again = beginActor(this.#address, machine, birth, at, origin, record.epoch);
+      } else if (this.#leftOut(record)) {
+        again = control(this.#actor, {}, { kind: record.kind }, at, origin);
       } else {
         const input = this.#inputOf(record, this.#actor);
         if (input === null)
           return { ok: false, error: { message: `No timer '${type}' is armed.` } };
-        again = advance(this.#actor, input, at, origin);
+        const { epoch } = record;
+        const before = { ...this.#actor, envelope: { ...this.#actor.envelope, epoch } };
+        again = advance(before, input, at, origin);
       }
       return again.ok ? again : { ok: false, error: { ...again.fault } };
     } catch (error) {
@@ -82,9 +111,18 @@ export class Replay {
     }
   }
 
-  #inputOf(record: LogRecord, { envelope }: Actor): Input | null {
-    const input = inputOf(record);
-    return this.#timerIds === null ? input : this.#timerIds.translated(input, record, envelope);
+  #inputOf(record: LogRecord, { envelope, machine }: Actor): Input | null {
+    if (this.#timerIds === null) return inputOf(record, this.#library);
+    const input = inputOf(record, { ...this.#library, machineOf: () => machine });
+    if (input.kind === "rescued") return { ...input, to: null };
+    return this.#timerIds.translated(input, record, envelope);
+  }
+
+  /** On one definition alone there are no moves, nor a rescue that was only one. */
+  #leftOut({ kind, payload }: LogRecord): boolean {
+    if (this.#timerIds === null) return false;
+    if (kind === "migrated" || kind === "rolled_back") return true;
+    return kind === "rescued" && !("stateValue" in (payload ?? {}) || "context" in (payload ?? {}));
   }
 
   #compared(record: LogRecord): JsonValue {
@@ -99,8 +137,7 @@ export class Replay {
       stateValue,
       decisions: decisions as JsonValue,
       emitted,
-      // Of control records the result says what the call answered, not what the record decided.
-      result: decisions === null ? null : result,
+      result: ownResult(result),
       fingerprint,
       error: error as JsonValue,
     };

@@ -127,7 +127,8 @@ export const RECORD_KINDS = [
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 export interface RecordError {
-  code: "expression_failed" | "limit_exceeded";
+  /** `unmappable`: a rule matched and could not move the actor; the message says why. */
+  code: "expression_failed" | "limit_exceeded" | "unmappable";
   message: string;
   /** JSON pointer of the expression in its definition, when one failed. */
   pointer?: string;

@@ -113,3 +113,26 @@ export function handledSteps(db: Db, after = 0): Generator<StepRow> {
     after,
   );
 }
+
+/** A definition that an actor came to by record `seq`. */
+export interface DefinitionRow {
+  seq: number;
+  id: string;
+  hash: string;
+}
+
+/** By its birth, and by what moves actors; records with a greater seq than `after`, up to `through`. */
+export function definitionRows(db: Db, after: number, through: number): DefinitionRow[] {
+  return db.all(
+    `SELECT seq, id, hash FROM (
+       SELECT seq,
+              body ->> IIF(seq = 1, '$.payload.definitionId', '$.payload.to') AS id,
+              body ->> IIF(seq = 1, '$.payload.definitionHash', '$.payload.toHash') AS hash,
+              body -> '$.error' AS error
+         FROM log
+        WHERE seq > ? AND seq <= ? AND (seq = 1 OR kind IN ('migrated', 'rolled_back', 'rescued')))
+      WHERE hash IS NOT NULL AND error IS NULL ORDER BY seq`,
+    after,
+    through,
+  );
+}

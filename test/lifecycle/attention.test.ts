@@ -25,7 +25,8 @@ const parked = {
 
 function envelope(more: object): Envelope {
   const machine = { value: "a", context: {}, status: "active" };
-  return { status: "active", seq: 5, at: 2_000, timers: [], parked: [], machine, ...more } as never;
+  const rest = { seq: 5, at: 2_000, timers: [], parked: [], moves: [], machine };
+  return { status: "active", ...rest, ...more } as never;
 }
 
 describe("what needs attention", () => {
@@ -60,6 +61,25 @@ describe("what needs attention", () => {
     expect(said({ code: 7 })).toMatch(/It says: {"code":7}$/);
     expect(said(null)).toBe(ATTENTION_WORDS.error);
     expect(String(said("x".repeat(10_000))).length).toBeLessThan(LIMITS.textChars + 200);
+  });
+
+  test("is a rule that cannot move the actor, as long as it lives there", () => {
+    const mark = { ruleId: "r_1", outcome: "unmappable", decidedAtSeq: 4, at: 1_500 };
+    const moves = [
+      { ...mark, reason: "state_missing: no such state." },
+      { ...mark, ruleId: "r_2", outcome: "rolled_back" },
+    ];
+    for (const status of ["active", "paused"]) {
+      const stuck = envelope({ status, moves });
+      expect(attentionReasons(stuck)).toEqual(["unmappable"]);
+      const items = attentionItems(stuck, 0);
+      expect(items).toHaveLength(1);
+      expect(items[0]).toMatchObject({ reason: "unmappable", item: "r_1", seq: 4 });
+      expect(items[0]?.["message"]).toMatch(
+        /'r_1' cannot move it: state_missing: no such state\. /,
+      );
+    }
+    expect(attentionReasons(envelope({ status: "done", moves }))).toEqual([]);
   });
 
   test("is a timer that is due for longer than a minute, with its time", () => {

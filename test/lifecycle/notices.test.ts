@@ -32,6 +32,9 @@ function record(more: Partial<LogRecord> = {}): LogRecord {
   };
 }
 
+const move = { ruleId: "r_1", from: "loan-v1", to: "loan-v2", decidedAtSeq: 6 };
+const unmappable = { code: "unmappable", message: "state_missing: no such state." } as const;
+
 const open: Standing = {
   stateValue: "open",
   status: "active",
@@ -57,11 +60,36 @@ describe("notices", () => {
     expect(noticesOf(subject, open, record({ kind: "timer", error: failed }))).toMatchObject([
       { type: "actor.error", data: { error: failed, status: "active" } },
     ]);
-    expect(types(open, record({ kind: "migrated", stateValue: "x" }))).toEqual([
+    expect(types(open, record({ kind: "paused", result: null }))).toEqual([]);
+  });
+
+  it("tell of moves, and of those that were refused only where they strand the actor", () => {
+    const result = { outcome: "migrated", status: "done", tags: ["u"], definitionId: "loan-v2" };
+    const moved = record({ kind: "migrated", type: null, payload: move, stateValue: "x", result });
+    const told = noticesOf(subject, open, moved);
+    expect(told.map(({ type }) => type)).toEqual([
       "actor.migrated",
       "actor.state_changed",
+      "actor.done",
     ]);
-    expect(types(open, record({ kind: "paused", result: null }))).toEqual([]);
+    expect(told[0]?.data).toMatchObject({
+      ruleId: "r_1",
+      from: "loan-v1",
+      to: "loan-v2",
+      definitionId: "loan-v2",
+      tags: ["u"],
+    });
+    const refused = (outcome: string) =>
+      record({ kind: "migrated", payload: move, error: unmappable, result: { outcome } });
+    expect(types(open, refused("unmappable"))).toEqual([]);
+    expect(standingAfter(open, refused("unmappable"))).toEqual(open);
+    expect(noticesOf(subject, open, refused("stranded"))).toMatchObject([
+      { type: "actor.stranded", data: { status: "stranded", error: unmappable } },
+    ]);
+    const stranded = standingAfter(open, refused("stranded"));
+    expect(stranded).toEqual({ ...open, status: "stranded" });
+    const back = { kind: "rolled_back", result: { status: "active", definitionId: "loan-v1" } };
+    expect(types(stranded, record(back as Partial<LogRecord>))).toEqual([]);
   });
 
   it("take no order of keys for a change of state", () => {
@@ -137,13 +165,16 @@ describe("notices", () => {
         { maxLength: 2 },
       ),
       status: fc.constantFrom("active", "done", "error", "stranded", null),
-      error: fc.constantFrom(null, { code: "expression_failed", message: "m" } as const),
+      error: fc.constantFrom(null, unmappable, {
+        code: "expression_failed",
+        message: "m",
+      } as const),
     });
     fc.assert(
       fc.property(anyRecord, fc.constantFrom(open, null), ({ status, ...more }, before) => {
         const result = status === null ? null : { status, tags: [], definitionId: "d" };
         const kind = before === null ? ("spawned" as const) : more.kind;
-        const one = record({ ...more, kind, result } as Partial<LogRecord>);
+        const one = record({ ...more, kind, payload: move, result } as Partial<LogRecord>);
         const notices = noticesOf(subject, before, one);
         expect(notices.length > 0).toBe(isTold(before, one));
         expect(new Set(notices.map(({ id }) => id)).size).toBe(notices.length);

@@ -1,0 +1,87 @@
+import type { CompiledMachine } from "../machine/compile.ts";
+import { restore } from "../machine/live.ts";
+import { tagsOf } from "../machine/view.ts";
+import type { Move } from "../migration/rule.ts";
+import type { Actor } from "./actor.ts";
+import { control } from "./conclude.ts";
+import type { Advanced, RecordPart } from "./conclude.ts";
+import type { Origin, RolledBack } from "./input.ts";
+import { lastingMarks, withMark } from "./marks.ts";
+import type { Envelope, LogRecord } from "./types.ts";
+
+/** What a move keeps of the actor that it moved. */
+export type BeforeMove = Pick<
+  Envelope,
+  | "definitionId"
+  | "definitionHash"
+  | "status"
+  | "machine"
+  | "timers"
+  | "parked"
+  | "refs"
+  | "entered"
+>;
+
+export function beforeMove(record: LogRecord): BeforeMove {
+  return record.result?.["before"] as unknown as BeforeMove;
+}
+
+/** A record of a move, not of one that was refused. */
+export function isMove(record: Pick<LogRecord, "kind" | "error">): boolean {
+  return record.kind === "migrated" && record.error === null;
+}
+
+/**
+ * Null, or why a move cannot be undone. `move` is the record by which the actor came to its definition (that of
+ * `entered.seq`), `since` are all records after it, in order.
+ */
+export function whyNoRollback(move: LogRecord | null, since: Iterable<LogRecord>): string | null {
+  if (move === null || !isMove(move)) return "No rule has moved the actor to its definition.";
+  if (move.emitted.length > 0) {
+    return `The move (record ${move.seq}) emitted events, which cannot be taken back.`;
+  }
+  for (const record of since) {
+    const changedNothing =
+      (record.kind === "event" && record.handled === false) ||
+      (record.kind === "migrated" && record.error !== null);
+    if (changedNothing) continue;
+    return `The actor has lived on since its move (record ${move.seq}): record ${record.seq} is of kind '${record.kind}'.`;
+  }
+  return null;
+}
+
+/**
+ * Takes a move back: everything is as it was before, but what counts up. The rule does not move the actor again.
+ * `moved` is the move's record, `machine` that of `beforeMove(moved).definitionHash`; whyNoRollback has been asked.
+ */
+export function rollBack(
+  actor: Actor,
+  { moved, machine, reason }: { moved: LogRecord; machine: CompiledMachine; reason: string | null },
+  at: number,
+  origin: Origin,
+): Advanced {
+  const { ruleId, decidedAtSeq, from, to } = moved.payload as unknown as Move;
+  const before = beforeMove(moved);
+  const live = restore(machine, before.machine);
+  const moves = withMark(lastingMarks(actor.envelope.moves), {
+    ruleId,
+    outcome: "rolled_back",
+    decidedAtSeq,
+    at,
+  });
+  const payload: RolledBack = {
+    undoes: moved.seq,
+    ruleId,
+    from: to,
+    to: from,
+    toHash: before.definitionHash,
+    ...(reason === null ? {} : { reason }),
+  };
+  const part: RecordPart = {
+    kind: "rolled_back",
+    payload: { ...payload },
+    result: { tags: tagsOf(live), status: before.status, definitionId: before.definitionId },
+  };
+  const there: Actor = { envelope: actor.envelope, machine, live };
+  return control(there, { ...before, moves }, part, at, origin);
+}
