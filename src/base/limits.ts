@@ -148,6 +148,13 @@ export const LIMITS = {
   ruleSetCharsCached: 8_000_000,
   /** bytes of canonical JSON; state and context mapping of one rule, which stand in the record of every move. */
   mappingBytes: 20_000,
+  /** characters of the canonical JSON of all rules of a tenant that are not retired: every isolate with one of its actors holds them. */
+  rulesChars: 4_000_000,
+  /** times that a rule's percentage grows: each step is told to every isolate. */
+  rampSteps: 100,
+  /** versions of a family that are looked at for the names of its steps, and of how many an isolate remembers them. */
+  alphabetVersions: 200,
+  alphabetsCached: 2_000,
   /** ms that a plan can be confirmed: 10 minutes. */
   confirmTokenMs: 600_000,
   /** actors named as samples of each group of a plan, and logs replayed for one preview. */

@@ -61,6 +61,15 @@ export async function getMachine(
   if (present) return present;
   const json = given(await registry.definitionByHash(hash));
   if (json === null) throw definitionUnavailable(id, "its content is missing in the registry");
+  return machineOf({ id, hash, json });
+}
+
+/** The machine of a definition that is at hand. */
+export function machineOf({
+  id,
+  hash,
+  json,
+}: Pick<ResolvedDefinition, "id" | "hash" | "json">): CompiledMachine {
   try {
     return compile(hash, json);
   } catch (error) {

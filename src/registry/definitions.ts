@@ -10,21 +10,26 @@ import {
   pageOfDefinitions,
 } from "../storage/registry-definitions.ts";
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
+import { ruleOfDeploy, rulesFrom, ruleThatNeeds } from "../storage/registry-rules.ts";
+import type { Rule } from "../migration/rule.ts";
 import { answer, newestFirst, notFound, refuse } from "./replies.ts";
+import { ruleOf } from "./rules.ts";
 import type { RegistryReply, ResolvedDefinition } from "./rpc.ts";
+import type { Version } from "./rule-draft.ts";
 import type { Standing } from "./standing.ts";
 
 const LIST = "definitions";
 
-/** A definition as lists show it. */
-export function summary(row: DefinitionRow): JsonObject {
+/** A definition as lists show it. What it says of actors of its parent is in force a lease later. */
+export function summary(db: Db, row: DefinitionRow): JsonObject {
+  const rule = row.parent_id === null ? null : ruleOfDeploy(db, row.id);
   return {
     id: row.id,
     family: row.family,
     hash: row.hash,
     parentId: row.parent_id,
     deployedAt: isoTime(row.deployed_at),
-    inForceAt: isoTime(row.deployed_at),
+    inForceAt: isoTime(rule?.in_force_at ?? row.deployed_at),
   };
 }
 
@@ -38,7 +43,7 @@ export function listDefinitions(
     query,
     now,
     (before, limit) => (db ? pageOfDefinitions(db, before, limit) : []),
-    summary,
+    (row) => summary(db as Db, row),
   );
 }
 
@@ -46,7 +51,7 @@ export function getDefinition(db: Db | null, id: string): RegistryReply {
   const row = present(db, id);
   if (!db || !row) return notFound("definition_not_found", id);
   const definition = JSON.parse(bodyOf(db, row)) as JsonValue;
-  return answer(200, { ...summary(row), warnings: JSON.parse(row.warnings), definition });
+  return answer(200, { ...summary(db, row), warnings: JSON.parse(row.warnings), definition });
 }
 
 /**
@@ -67,7 +72,7 @@ export async function retireDefinition(
   if (standing === null && row.state === "used") {
     return refuse(
       "definition_in_use",
-      `An actor was spawned on ${id}, and this server keeps no directory that could tell whether one still runs.`,
+      `An actor was spawned on ${id}, or a rule led to it, and this server keeps no directory that could tell whether one still runs.`,
     );
   }
   if (standing !== null && standing.unfinished > 0) {
@@ -79,6 +84,14 @@ export async function retireDefinition(
       { extra: { unfinished } },
     );
   }
+  const ruleId = ruleThatNeeds(db, id);
+  if (ruleId !== null) {
+    return refuse(
+      "definition_in_use",
+      `The migration rule ${ruleId} leads from or to ${id}. POST /v1/migrations/${ruleId}/retire ends it.`,
+      { extra: { ruleId } },
+    );
+  }
   markDefinition(db, id, "retired");
   return answer(204, null);
 }
@@ -88,12 +101,13 @@ function present(db: Db | null, id: string): DefinitionRow | null {
   return row && row.state !== "retired" ? row : null;
 }
 
-/** What an actor is spawned on: a definition, or the newest root of a family. */
+/** What an actor is spawned on: a definition, or the newest root of a family and along the rules that take everyone. */
 export function acquire(
   db: Db | null,
   name: string,
+  now: number,
 ): { ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure } {
-  const row = db && named(db, name);
+  const row = db && (present(db, name) ?? newestOf(db, name, now));
   if (!db || !row) return notFound("definition_not_found", name) as { ok: false; failure: Failure };
   if (row.state === "unused") markDefinition(db, row.id, "used");
   return { ok: true, definition: resolved(db, row) };
@@ -108,6 +122,35 @@ function named(db: Db, name: string): DefinitionRow | null {
   return present(db, name) ?? newestRoot(db, name);
 }
 
+/** Where a new actor of a family goes: each rule leads to a younger definition, so the way ends. */
+function newestOf(db: Db, family: string, now: number): DefinitionRow | null {
+  let row = newestRoot(db, family);
+  while (row !== null) {
+    const rule = rulesFrom(db, row.id)
+      .map(ruleOf)
+      .filter((one) => takesAll(one, now))
+      .sort(longest)[0];
+    const next = rule === undefined ? null : present(db, rule.to);
+    if (next === null) return row;
+    row = next;
+  }
+  return null;
+}
+
+function takesAll({ match, state, percent, ramp }: Rule, now: number): boolean {
+  return (
+    match === "all" &&
+    state === "active" &&
+    percent === 100 &&
+    (ramp.at(-1)?.inForceAt ?? Number.POSITIVE_INFINITY) <= now
+  );
+}
+
+/** Who has taken everyone for longest comes first. */
+function longest(a: Rule, b: Rule): number {
+  return (a.ramp.at(-1)?.epoch ?? 0) - (b.ramp.at(-1)?.epoch ?? 0) || a.position - b.position;
+}
+
 export function resolve(db: Db | null, id: string): ResolvedDefinition | null {
   const row = db && findDefinition(db, id);
   return db && row ? resolved(db, row) : null;
@@ -119,6 +162,11 @@ export function definitionByHash(db: Db | null, hash: string): string | null {
 
 function resolved(db: Db, row: DefinitionRow): ResolvedDefinition {
   return { id: row.id, family: row.family, hash: row.hash, json: bodyOf(db, row) };
+}
+
+/** A definition as a rule leads from it or to it. */
+export function versionOf(db: Db, row: DefinitionRow): Version {
+  return resolved(db, row);
 }
 
 function bodyOf(db: Db, row: DefinitionRow): string {

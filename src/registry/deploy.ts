@@ -1,18 +1,10 @@
 import type { Problem } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { LIMITS } from "../base/limits.ts";
-import { sha256Hex } from "../base/sha256.ts";
 import { codeOf } from "../fingerprint/kernel.ts";
-import { canonicalDefinition } from "../machine/canonical.ts";
-import { checkDefinition } from "../machine/check.ts";
-import { diffDefinitions } from "../machine/diff.ts";
 import type { CheckReport } from "../machine/types.ts";
 import type { Db } from "../storage/db.ts";
 import {
-  countDefinitions,
   dropOrphanBody,
-  familiesOfChildren,
-  findBody,
   findDefinition,
   ownCode,
   ownerOfCode,
@@ -20,64 +12,132 @@ import {
   putDefinition,
 } from "../storage/registry-definitions.ts";
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
-import { summary } from "./definitions.ts";
-import { answer, notFound, refuse, tooMany } from "./replies.ts";
+import { detachRuleOfDeploy, ruleOfDeploy } from "../storage/registry-rules.ts";
+import { confirmed, spend } from "./confirm.ts";
+import type { Offer } from "./confirm.ts";
+import type { Registry } from "./context.ts";
+import { summary, versionOf } from "./definitions.ts";
+import { readIncoming } from "./incoming.ts";
+import type { Incoming } from "./incoming.ts";
+import { checkLineage } from "./lineage.ts";
+import { meet, vacantPosition } from "./meet.ts";
+import { planRule } from "./plan.ts";
+import { answer, refuse } from "./replies.ts";
+import { doubtsOf, problemsOf } from "./rule-check.ts";
+import { invalid as invalidRule, refuseBeside } from "./rule-draft.ts";
+import type { Draft } from "./rule-draft.ts";
+import { ruleView } from "./rule-view.ts";
 import type { DeployCommand, RegistryReply } from "./rpc.ts";
 import type { Standing } from "./standing.ts";
+import { writeRule } from "./write-rule.ts";
 
-const encoder = new TextEncoder();
+type Refusal = Extract<RegistryReply, { ok: false }>;
+type Count = () => Promise<Standing | null>;
 
-interface Incoming extends DeployCommand {
-  json: string;
-  hash: string;
+/** What a deploy would write. */
+interface Ready {
+  ok: true;
+  family: string;
+  report: CheckReport;
+  /** What it replaces. */
+  present: DefinitionRow | null;
+  draft: Draft | null;
 }
 
+type Verdict = Ready | { ok: "same"; present: DefinitionRow; draft: Draft | null } | Refusal;
+
 /**
- * Stores a definition under an id that is free, or answers why not. `stored` gives the database if it has
- * tables, `open` makes them; that is called only when something will be written. `count` asks the directory who
- * stands on the definition of this id.
+ * Stores a definition under an id that is free, and the rule that moves actors to it, or answers why not. `count`
+ * asks the directory who stands on the definition of this id.
  */
 export async function deploy(
-  stored: () => Db | null,
-  open: () => Db,
+  registry: Registry,
   command: DeployCommand,
-  count: () => Promise<Standing | null>,
-  now: number,
+  count: Count,
 ): Promise<RegistryReply> {
-  const json = canonicalDefinition(command.definition);
-  const bytes = encoder.encode(json).byteLength;
-  if (bytes > LIMITS.definitionBytes) {
-    return refuse(
-      "limit_exceeded",
-      `A definition has at most ${LIMITS.definitionBytes} bytes of canonical JSON; this one has ${bytes}.`,
-      { extra: { limit: "definitionBytes", most: LIMITS.definitionBytes } },
-    );
-  }
-  const incoming = { ...command, json, hash: await sha256Hex(json) };
-  const vacant = await vacantPosition(stored(), incoming, count);
-  // Nothing is awaited from here on: what is read stays true until it is written.
-  const before = stored();
-  const present = before && findDefinition(before, incoming.id);
-  if (before && present) {
-    const verdict = meet(before, present, incoming, vacant);
-    if (verdict !== "replace") return verdict;
-  }
-  const report = checkDefinition(incoming.definition);
-  if (report.errors.length > 0 || report.family === null) return invalid(report.errors);
-  const family = report.family;
-  const refusal = checkLineage(before, incoming, family, present !== null);
-  if (refusal) return refusal;
-  const collisions = before ? findCollisions(before, family, report) : [];
-  if (collisions.length > 0) return invalid(collisions);
+  const read = await readIncoming(command);
+  if (!read.ok) return read;
+  const { incoming } = read;
+  const look = async () =>
+    judge(registry.stored(), incoming, await vacant(registry, incoming, count));
+  let verdict = await look();
+  if (verdict.ok === false) return verdict;
+  if (verdict.ok === "same") return same(registry, verdict.present);
 
-  const db = open();
+  let offer: Offer | null = null;
+  if (verdict.draft !== null) {
+    const planned = await planRule(registry, verdict.draft, 0, Date.now());
+    const token = command.confirmToken ?? null;
+    const passed = planned && (await confirmed(registry, planned, bodyOf(incoming), token));
+    if (passed?.ok === false) return passed;
+    offer = passed;
+    verdict = await look();
+    if (verdict.ok === false) return verdict;
+    if (verdict.ok === "same") return same(registry, verdict.present);
+  }
+  // Nothing was awaited since the last look: what was read is true until it is written.
+  return write(registry, incoming, verdict, offer, command.lease ?? 0, Date.now());
+}
+
+function vacant(registry: Registry, incoming: Incoming, count: Count): Promise<number | null> {
+  return vacantPosition(registry.stored(), incoming, count);
+}
+
+/** What a token confirms. */
+export function bodyOf({ id, hash, parentId, rule }: Incoming): JsonValue {
+  return { id, hash, parentId, rule: rule as unknown as JsonValue };
+}
+
+/** All that is looked at before anything is stored. `free`: position of the definition that may be replaced. */
+export function judge(db: Db | null, incoming: Incoming, free: number | null): Verdict {
+  const present = db && findDefinition(db, incoming.id);
+  const met = db && present && meet(db, present, incoming, free);
+  if (met && met !== "same" && met !== "replace") return met;
+  const draft = (family: string): Draft | null => {
+    const { id, hash, json, parentId, rule } = incoming;
+    const from = db && parentId !== null ? findDefinition(db, parentId) : null;
+    if (!db || !from || rule === null) return null;
+    return { from: versionOf(db, from), to: { id, family, hash, json }, rule, replaces: null };
+  };
+  if (met === "same" && present) return { ok: "same", present, draft: draft(present.family) };
+
+  const report = incoming.report();
+  if (report.errors.length > 0 || report.family === null) return invalid(report.errors);
+  const { family } = report;
+  const refusal = checkLineage(db, incoming, family, present !== null);
+  if (refusal) return refusal;
+  const collisions = db ? findCollisions(db, family, report) : [];
+  if (collisions.length > 0) return invalid(collisions);
+  const drafted = draft(family);
+  if (drafted !== null) {
+    const problems = problemsOf(drafted);
+    if (problems.length > 0) return invalidRule(problems);
+    const { from, to } = drafted;
+    const beside = refuseBeside(db, { ...drafted, from: from.id, to: to.id });
+    if (beside) return beside;
+  }
+  return { ok: true, family, report, present, draft: drafted };
+}
+
+function write(
+  registry: Registry,
+  incoming: Incoming,
+  { family, report, present, draft }: Ready,
+  offer: Offer | null,
+  lease: number,
+  now: number,
+): RegistryReply {
+  const db = registry.open();
   const warnings = [
     ...report.warnings,
     ...(incoming.id === family ? [ID_IS_FAMILY] : []),
-    ...(incoming.parentId === null ? [] : [LINEAGE_ONLY]),
+    ...(incoming.parentId === null || draft !== null ? [] : [LINEAGE_ONLY]),
+    ...(draft === null ? [] : doubtsOf(db, draft)),
   ];
-  db.transaction(() => {
-    putBody(db, incoming.hash, json);
+  return db.transaction(() => {
+    const refusal = offer && spend(db, offer, now);
+    if (refusal) return refusal;
+    putBody(db, incoming.hash, incoming.json);
     putDefinition(db, {
       id: incoming.id,
       family,
@@ -86,19 +146,24 @@ export async function deploy(
       deployed_at: now,
       warnings: JSON.stringify(warnings),
     });
+    if (present !== null) detachRuleOfDeploy(db, present.id);
     // An actor that was handed the old content may be about to stand on it: what was ever used stays.
     if (present?.state === "unused") dropOrphanBody(db, present.hash);
     for (const type of sendable(report)) ownCode(db, family, codeOf(type), type);
+    if (draft !== null) writeRule(registry, draft, true, now, lease);
+    const near = offer && { nearMisses: offer.plan["nearMisses"] ?? 0 };
+    const row = findDefinition(db, incoming.id) as DefinitionRow;
+    return present === null
+      ? deployed(db, row, 201, { ...near })
+      : deployed(db, row, 200, { ...near, replaced: true });
   });
-  const row = findDefinition(db, incoming.id) as DefinitionRow;
-  return present ? deployed(row, 200, { replaced: true }) : deployed(row, 201, {});
 }
 
 const LINEAGE_ONLY: Problem = {
   pointer: "/parentId",
   code: "lineage_only",
   message:
-    "parentId records where this definition comes from; no actor of the parent moves to it. Moving actors comes in a later version.",
+    'parentId records where this definition comes from; no actor of the parent moves to it. A historyPath, or match "all", says who moves; POST /v1/migrations does so afterwards.',
 };
 
 const ID_IS_FAMILY: Problem = {
@@ -108,108 +173,19 @@ const ID_IS_FAMILY: Problem = {
     "The id is the family's name too: a spawn by it gets this definition, also when the family has a newer root. Give each version an id of its own, such as the family with a version behind it.",
 };
 
-function deployed(row: DefinitionRow, status: number, more: JsonObject): RegistryReply {
+function same(registry: Registry, present: DefinitionRow): RegistryReply {
+  return deployed(registry.open(), present, 200, { idempotent: true });
+}
+
+function deployed(db: Db, row: DefinitionRow, status: number, more: JsonObject): RegistryReply {
+  const rule = ruleOfDeploy(db, row.id);
   return answer(status, {
-    ...summary(row),
+    ...summary(db, row),
     warnings: JSON.parse(row.warnings) as JsonValue,
-    rule: null,
+    rule: rule && ruleView(rule),
     idempotent: false,
     ...more,
   });
-}
-
-/** Position of the definition that this one may replace: no actor stands on it, not even one that has ended. Null for none. */
-async function vacantPosition(
-  db: Db | null,
-  { id, hash, parentId, replaceable }: Incoming,
-  count: () => Promise<Standing | null>,
-): Promise<number | null> {
-  const present = db && findDefinition(db, id);
-  if (!replaceable || !present || present.state === "retired") return null;
-  if (present.hash === hash && present.parent_id === parentId) return null;
-  const standing = await count();
-  const empty = standing === null ? present.state === "unused" : standing.all === 0;
-  return empty ? present.position : null;
-}
-
-/** What a deploy says where its id is taken. */
-function meet(
-  db: Db,
-  present: DefinitionRow,
-  incoming: Incoming,
-  vacant: number | null,
-): RegistryReply | "replace" {
-  if (present.state === "retired") {
-    return refuse(
-      "definition_exists",
-      `${incoming.id} was retired, and the name of a retired definition is never used again. Choose another id.`,
-    );
-  }
-  const sameBody = present.hash === incoming.hash;
-  const sameParent = present.parent_id === incoming.parentId;
-  if (sameBody && sameParent) return deployed(present, 200, { idempotent: true });
-  if (present.position === vacant) return "replace";
-
-  const differs: { [part: string]: JsonValue } = {};
-  if (!sameParent) {
-    differs["parentId"] = { deployed: present.parent_id, sent: incoming.parentId };
-  }
-  if (!sameBody) {
-    const before = JSON.parse(findBody(db, present.hash) ?? "{}") as JsonObject;
-    const diff = diffDefinitions(before, incoming.definition) as unknown as JsonObject;
-    differs["definition"] = { members: membersThatDiffer(before, incoming.definition), ...diff };
-  }
-  const what = Object.keys(differs).join(" and ");
-  const used = incoming.replaceable ? " Actors stand on it, so it is not replaced." : "";
-  return refuse(
-    "definition_exists",
-    `${incoming.id} is deployed with another ${what}.${used} A definition never changes: deploy this one under a new id, with parentId "${incoming.id}" if it follows from it.`,
-    { extra: { differs } },
-  );
-}
-
-function membersThatDiffer(before: JsonObject, after: JsonObject): string[] {
-  // Wrapped, so that the order of states counts here as it does for the whole.
-  const text = (definition: JsonObject, name: string) =>
-    canonicalDefinition({ [name]: definition[name] ?? null });
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.filter((name) => text(before, name) !== text(after, name));
-}
-
-function checkLineage(
-  db: Db | null,
-  { id, parentId }: Incoming,
-  family: string,
-  replaces: boolean,
-): RegistryReply | null {
-  if (db && replaces) {
-    const other = familiesOfChildren(db, id).find((child) => child !== family);
-    if (other !== undefined) return mismatch(`Definitions that descend from ${id}`, other, family);
-  } else if (db && countDefinitions(db) >= LIMITS.definitionsPerTenant) {
-    return tooMany(
-      "definitionsPerTenant",
-      `A tenant has at most ${LIMITS.definitionsPerTenant} definitions, retired ones included.`,
-    );
-  }
-  if (parentId === null) return null;
-  const parent = db && findDefinition(db, parentId);
-  if (!db || !parent || parent.state === "retired") return notFound("parent_not_found", parentId);
-  if (parent.family !== family) return mismatch(`The parent ${parentId}`, parent.family, family);
-  // Only a replaced definition can already have descendants.
-  for (let ancestor: DefinitionRow | null = parent; ancestor;) {
-    if (ancestor.id === id) {
-      return refuse("parent_not_found", `${parentId} itself descends from ${id}.`);
-    }
-    ancestor = ancestor.parent_id === null ? null : findDefinition(db, ancestor.parent_id);
-  }
-  return null;
-}
-
-function mismatch(who: string, family: string, sent: string): RegistryReply {
-  return refuse(
-    "family_mismatch",
-    `${who} and this definition are of two families, "${family}" and "${sent}". The family is the machine's own id and stays the same from version to version.`,
-  );
 }
 
 /** Event types that a history can hold; a wildcard is none. */
@@ -232,7 +208,7 @@ function findCollisions(db: Db, family: string, report: CheckReport): Problem[] 
   return problems;
 }
 
-function invalid(errors: Problem[]): RegistryReply {
+function invalid(errors: Problem[]): Refusal {
   const detail = "The definition is not valid, and nothing was stored; errors says what to mend.";
   return refuse("definition_invalid", detail, { errors });
 }

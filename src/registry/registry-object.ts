@@ -7,14 +7,28 @@ import { openRegistry } from "../storage/registry-schema.ts";
 import { storedVersion } from "../storage/schema.ts";
 import * as definitions from "./definitions.ts";
 import { forgetDefinition } from "./definition-cache.ts";
+import { changeRule } from "./change-rule.ts";
+import type { ChangeRuleCommand } from "./change-rule.ts";
+import type { Registry } from "./context.ts";
+import { createRule } from "./create-rule.ts";
 import { deploy } from "./deploy.ts";
+import { preview } from "./preview.ts";
+import { forgetRules } from "./rule-cache.ts";
+import { getRule, listRules } from "./rule-view.ts";
+import { Sweeps } from "./sweeps.ts";
 import * as keys from "./keys.ts";
 import { asData } from "../base/refused.ts";
 import * as settings from "./settings.ts";
 import { standingOn } from "./standing.ts";
 import type { Standing } from "./standing.ts";
-import { PerdureError } from "../base/errors.ts";
-import type { CollectionKey, DeployCommand, RegistryRpc } from "./rpc.ts";
+import type {
+  CollectionKey,
+  CreateRuleCommand,
+  DeployCommand,
+  PreviewCommand,
+  RegistryReply,
+  RegistryRpc,
+} from "./rpc.ts";
 import * as rules from "./rules.ts";
 import { Watch } from "./watch.ts";
 import * as webhooks from "./webhooks.ts";
@@ -22,13 +36,21 @@ import * as webhooks from "./webhooks.ts";
 /** Definitions, API keys and webhooks of one tenant. Reading one that does not exist writes nothing. */
 export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   readonly #db: Db;
+  readonly #clock: AlarmClock;
   readonly #watch: Watch;
+  readonly #sweeps: Sweeps;
+  readonly #registry: Registry;
   #opened = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = new Db(ctx.storage);
-    this.#watch = new Watch(new AlarmClock(ctx.storage, this.#db.meter), env);
+    this.#clock = new AlarmClock(ctx.storage, this.#db.meter);
+    this.#watch = new Watch(this.#clock, env);
+    const stored = () => this.#stored();
+    this.#sweeps = new Sweeps(this.#clock, env, stored);
+    const owe = () => this.#sweeps.owe(Date.now());
+    this.#registry = { tenant: ctx.id.name ?? "", env, stored, open: this.#open, owe };
   }
 
   /** The database with its tables, made now if need be. */
@@ -58,9 +80,24 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   override async alarm(): Promise<void> {
-    await this.#watch.ring(this.#tenant(), () =>
-      webhooks.subscriptions(this.#stored()).map(({ id }) => id),
-    );
+    const tenant = this.#tenant();
+    // What it learns about an alarm that has gone off would hold later.
+    await this.#clock.known().catch(() => {});
+    const active = () => webhooks.subscriptions(this.#stored()).map(({ id }) => id);
+    await Promise.all([this.#watch.ring(tenant, active), this.#sweeps.ring(tenant, Date.now())]);
+  }
+
+  /** A call that may change rules: their sweeps are told, now and, if this object dies before, by its alarm. */
+  async #changing(change: () => RegistryReply | Promise<RegistryReply>): Promise<RegistryReply> {
+    const reply = await asData(async () => {
+      await this.#clock.known();
+      return await change();
+    });
+    if (!reply.ok) return reply;
+    const tenant = this.#tenant();
+    forgetRules(tenant);
+    void this.#sweeps.settle(tenant);
+    return reply;
   }
 
   watch(): Promise<void> {
@@ -69,14 +106,8 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
 
   async deploy(command: DeployCommand) {
     const { id } = command;
-    const reply = await asData(() =>
-      deploy(
-        () => this.#stored(),
-        this.#open,
-        command,
-        () => this.#standingOn(id),
-        Date.now(),
-      ),
+    const reply = await this.#changing(() =>
+      deploy(this.#registry, command, () => this.#standingOn(id)),
     );
     if (reply.ok && reply.status === 200) forgetDefinition(this.ctx.id.name ?? "", id);
     return reply;
@@ -103,7 +134,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   acquire(name: string) {
-    return asData(() => definitions.acquire(this.#stored(), name));
+    return asData(() => definitions.acquire(this.#stored(), name, Date.now()));
   }
 
   knows(name: string) {
@@ -130,28 +161,31 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return asData(() => rules.sweepOrder(this.#stored(), id));
   }
 
-  preview() {
-    return asData(later);
+  preview(command: PreviewCommand) {
+    const replaceable = this.env.PERDURE_PROFILE === "development";
+    return asData(() =>
+      preview(this.#registry, command, replaceable, (id) => this.#standingOn(id)),
+    );
   }
 
-  createRule() {
-    return asData(later);
+  createRule(command: CreateRuleCommand) {
+    return this.#changing(() => createRule(this.#registry, command));
   }
 
-  listRules() {
-    return asData(later);
+  listRules(query: { limit: number; cursor: string | null }) {
+    return asData(() => listRules(this.#stored(), query, Date.now()));
   }
 
-  getRule() {
-    return asData(later);
+  getRule({ id }: { id: string }) {
+    return asData(() => getRule(this.#stored(), id));
   }
 
-  changeRule() {
-    return asData(later);
+  changeRule(command: ChangeRuleCommand) {
+    return this.#changing(() => changeRule(this.#registry, command, Date.now()));
   }
 
-  swept() {
-    return asData(() => {});
+  swept(query: { ruleId: string; epoch: number }) {
+    return asData(() => rules.swept(this.#stored(), query));
   }
 
   shards({ fix }: { fix: boolean }) {
@@ -234,8 +268,4 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
       return db !== null && knowsTenant(db, name);
     });
   }
-}
-
-function later(): never {
-  throw new PerdureError("not_yet", "Migrations are not built yet.");
 }

@@ -9,7 +9,14 @@ import type { RegistryReply } from "./rpc.ts";
 export { refuse };
 
 type Refusal = { ok: false; failure: Failure };
-type CountLimit = "definitionsPerTenant" | "keysPerTenant" | "webhooksPerTenant";
+type CountLimit =
+  | "definitionsPerTenant"
+  | "keysPerTenant"
+  | "rampSteps"
+  | "rulesChars"
+  | "rulesPerDefinition"
+  | "rulesPerTenant"
+  | "webhooksPerTenant";
 
 export function answer(status: number, body: JsonValue): RegistryReply {
   return { ok: true, status, body };
@@ -24,6 +31,7 @@ const LISTED = {
   definition_not_found: "/v1/definitions",
   parent_not_found: "/v1/definitions",
   key_not_found: "/v1/keys",
+  rule_not_found: "/v1/migrations",
   webhook_not_found: "/v1/webhooks",
 } as const;
 

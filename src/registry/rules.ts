@@ -1,8 +1,15 @@
 import type { Rule, RuleSet, RampStep } from "../migration/rule.ts";
 import type { Db } from "../storage/db.ts";
-import { findRule, rulesFrom as rowsFrom, rulesInEffect } from "../storage/registry-rules.ts";
+import { findDefinition } from "../storage/registry-definitions.ts";
+import {
+  findRule,
+  markSwept,
+  rulesFrom as rowsFrom,
+  rulesInEffect,
+} from "../storage/registry-rules.ts";
 import type { RuleRow } from "../storage/registry-rules.ts";
 import { readSetting, writeSetting } from "../storage/registry-settings.ts";
+import { alphabetOf } from "./alphabet.ts";
 import type { RuleInput, SweepOrder } from "./rpc.ts";
 
 const EPOCH = "rules_epoch";
@@ -57,9 +64,17 @@ export function rulesFrom(db: Db | null, definitionIds: readonly string[]): Rule
 
 export function sweepOrder(db: Db | null, id: string): SweepOrder | null {
   const row = db && findRule(db, id);
-  if (!row) return null;
+  if (!db || !row) return null;
   const rule = ruleOf(row);
   const { from, historyPath, match, since, percent } = rule;
-  const query = { ruleId: id, from, historyPath, match, since, percent, alphabet: null };
+  const family = findDefinition(db, from)?.family ?? "";
+  const alphabet = alphabetOf(db, family);
+  const query = { ruleId: id, from, historyPath, match, since, percent, alphabet };
   return { rule, query, epoch: row.epoch };
+}
+
+/** A sweep that has gone by an older epoch says nothing about the rule as it is. */
+export function swept(db: Db | null, { ruleId, epoch }: { ruleId: string; epoch: number }): void {
+  const row = db && findRule(db, ruleId);
+  if (db && row?.epoch === epoch) markSwept(db, ruleId, epoch);
 }

@@ -5,6 +5,7 @@ import { fixSetting, readSetting } from "../storage/registry-settings.ts";
 
 const SHARDS = "directory_shards";
 const STREAM_SECRET = "stream_secret";
+const CONFIRM_SECRET = "confirm_secret";
 
 /** The count of shards, decided by the first spawn and never changed: entries would be looked for elsewhere. */
 export function shards(
@@ -28,7 +29,15 @@ function wanted(configured: string | undefined): number {
 /** 256 random bits in hex by which this tenant's stream tokens are signed; null where none were made and `make` is not asked. */
 export function streamSecret(stored: Db | null, open: () => Db, make: boolean): string | null {
   const known = stored && readSetting(stored, STREAM_SECRET);
-  if (known !== null || !make) return known;
-  const bytes = crypto.getRandomValues(new Uint8Array(32));
-  return fixSetting(open(), STREAM_SECRET, hexOf(bytes));
+  return known !== null || !make ? known : fixSetting(open(), STREAM_SECRET, newSecret());
+}
+
+/** 256 random bits in hex by which this tenant's confirm tokens are signed, made now if need be. */
+export function confirmSecret(stored: Db | null, open: () => Db): string {
+  const known = stored && readSetting(stored, CONFIRM_SECRET);
+  return known ?? fixSetting(open(), CONFIRM_SECRET, newSecret());
+}
+
+function newSecret(): string {
+  return hexOf(crypto.getRandomValues(new Uint8Array(32)));
 }

@@ -12,7 +12,6 @@ import type { AlarmClock } from "../storage/alarm-clock.ts";
 export class Watch {
   readonly #alarm: AlarmClock;
   readonly #env: Pick<Env, "CRON" | "WEBHOOKS">;
-  #loading: Promise<void> | null = null;
 
   constructor(alarm: AlarmClock, env: Pick<Env, "CRON" | "WEBHOOKS">) {
     this.#alarm = alarm;
@@ -21,11 +20,7 @@ export class Watch {
 
   /** From now on, if it did not yet. */
   async begin(): Promise<void> {
-    this.#loading ??= this.#alarm.load().catch((error: unknown) => {
-      this.#loading = null;
-      throw error;
-    });
-    await this.#loading;
+    await this.#alarm.known();
     this.#alarm.ensure(Date.now() + LIMITS.watchMs);
   }
 

@@ -14,6 +14,7 @@ export class AlarmClock {
   readonly #storage: AlarmStorage;
   readonly #meter: Meter;
   #at: number | null = null;
+  #loading: Promise<void> | null = null;
 
   constructor(storage: AlarmStorage, meter: Meter) {
     this.#storage = storage;
@@ -23,6 +24,15 @@ export class AlarmClock {
   /** Learns what the platform holds, once per wake. */
   async load(): Promise<void> {
     this.#at = await this.#storage.getAlarm();
+  }
+
+  /** The same for whoever comes first of several, who all wait for it. */
+  known(): Promise<void> {
+    this.#loading ??= this.load().catch((error: unknown) => {
+      this.#loading = null;
+      throw error;
+    });
+    return this.#loading;
   }
 
   /** Whether there is one, as far as is known. */

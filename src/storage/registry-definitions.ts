@@ -27,6 +27,17 @@ export function newestRoot(db: Db, family: string): DefinitionRow | null {
   );
 }
 
+/** Hashes of what a family ever had, retired ones too. */
+export function hashesOfFamily(db: Db, family: string, limit: number): string[] {
+  const rows = db.all<{ hash: string }>(
+    `SELECT DISTINCT hash FROM definitions INDEXED BY definitions_by_family
+     WHERE family = ? LIMIT ?`,
+    family,
+    limit,
+  );
+  return rows.map(({ hash }) => hash);
+}
+
 /** Newest first, below `before`; retired ones are left out. */
 export function pageOfDefinitions(db: Db, before: number, limit: number): DefinitionRow[] {
   return db.all<DefinitionRow>(

@@ -74,6 +74,15 @@ export function countRules(db: Db): number {
   return db.one<{ n: number }>("SELECT COUNT(*) AS n FROM rules")?.n ?? 0;
 }
 
+/** Characters of what all rules say that are not retired; one of them is left out. */
+export function rulesSize(db: Db, except: string): number {
+  const row = db.one<{ n: number }>(
+    "SELECT COALESCE(SUM(LENGTH(body)), 0) AS n FROM rules WHERE state <> 'retired' AND id <> ?",
+    except,
+  );
+  return row?.n ?? 0;
+}
+
 export function insertRule(
   db: Db,
   row: Omit<RuleRow, "position" | "swept_epoch" | "replaced_by">,
@@ -117,6 +126,14 @@ export function updateRule(
     row.replaced_by,
     row.id,
   );
+}
+
+/** Ids of active rules whose last change no sweep has followed to the end. */
+export function sweepingRules(db: Db): string[] {
+  const rows = db.all<{ id: string }>(
+    "SELECT id FROM rules WHERE state = 'active' AND swept_epoch < epoch ORDER BY position",
+  );
+  return rows.map(({ id }) => id);
 }
 
 export function markSwept(db: Db, id: string, epoch: number): void {

@@ -1,0 +1,175 @@
+import { canonicalJson } from "../base/json.ts";
+import type { JsonValue } from "../base/json.ts";
+
+type Kind = "match" | "pending" | "diverged" | "near";
+
+/** Actors that stand in one state, by what a rule says of their histories. */
+export interface DecidedClass {
+  stateValue: JsonValue;
+  match: number;
+  pending: number;
+  diverged: number;
+  near: number;
+  /** Ids. */
+  samples: { [kind in Kind]: string[] };
+}
+
+/** What becomes of the timers of one actor. */
+export interface TimerFates {
+  kept: number;
+  cancelled: number;
+  started: number;
+}
+
+/** Where actors of one state land, or why they cannot. */
+export type ClassLanding =
+  | { ok: true; stateValue: JsonValue; timers: TimerFates }
+  | { ok: false; reason: string };
+
+/** Null where nobody matches. */
+type LandedClass = DecidedClass & { landing: ClassLanding | null };
+
+interface Line {
+  definitionId: string;
+  stateValue: JsonValue;
+  /** Null for those that stay where they are, because they do not match, or cannot be moved. */
+  targetStateValue: JsonValue;
+  count: number;
+  class: "match" | "pending" | "diverged";
+}
+
+interface Unmappable {
+  stateValue: JsonValue;
+  reason: string;
+  count: number;
+  sampleIds: string[];
+}
+
+/** What a rule would do, as a caller reads it. */
+export interface Plan {
+  total: number;
+  match: number;
+  pending: number;
+  diverged: number;
+  nearMisses: number;
+  byState: Line[];
+  /** Actors of lines that are not listed. */
+  others?: number;
+  unmappable: Unmappable[];
+  /** All actors that match and cannot be moved. */
+  unmappableTotal: number;
+  timers: TimerFates;
+  activities: TimerFates;
+  sampleIds: { match: string[]; pending: string[]; diverged: string[]; nearMisses: string[] };
+}
+
+/** What shards say, put together by state; `samples` ids of each kind. */
+export function mergeClasses(
+  surveyed: readonly (readonly DecidedClass[])[],
+  samples: number,
+): DecidedClass[] {
+  const merged = new Map<string, DecidedClass>();
+  for (const one of surveyed.flat()) {
+    const text = canonicalJson(one.stateValue);
+    const known = merged.get(text);
+    merged.set(text, known === undefined ? one : sum(known, one, samples));
+  }
+  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
+
+function sum(a: DecidedClass, b: DecidedClass, samples: number): DecidedClass {
+  const both = (kind: Kind) => [...a.samples[kind], ...b.samples[kind]].slice(0, samples);
+  return {
+    stateValue: a.stateValue,
+    match: a.match + b.match,
+    pending: a.pending + b.pending,
+    diverged: a.diverged + b.diverged,
+    near: a.near + b.near,
+    samples: {
+      match: both("match"),
+      pending: both("pending"),
+      diverged: both("diverged"),
+      near: both("near"),
+    },
+  };
+}
+
+/** The plan of a rule from `definitionId`. `states`: how many lines are listed, the largest ones. */
+export function planOf(
+  definitionId: string,
+  classes: readonly LandedClass[],
+  { states, samples }: { states: number; samples: number },
+): Plan {
+  const lines = classes.flatMap((one) => linesOf(definitionId, one)).sort(larger);
+  const listed = lines.slice(0, states);
+  const unlisted = total(lines.slice(states), ({ count }) => count);
+  const refused = classes.flatMap((one) => refusedOf(one, samples)).sort(larger);
+  const [match, pending, diverged] = (["match", "pending", "diverged"] as const).map((kind) =>
+    total(classes, (one) => one[kind]),
+  ) as [number, number, number];
+  return {
+    total: match + pending + diverged,
+    match,
+    pending,
+    diverged,
+    nearMisses: total(classes, ({ near }) => near),
+    byState: listed,
+    ...(unlisted > 0 ? { others: unlisted } : {}),
+    unmappable: refused.slice(0, states),
+    unmappableTotal: total(refused, ({ count }) => count),
+    timers: {
+      kept: fates(classes, "kept"),
+      cancelled: fates(classes, "cancelled"),
+      started: fates(classes, "started"),
+    },
+    activities: { kept: 0, cancelled: 0, started: 0 },
+    sampleIds: {
+      match: samplesOf(classes, "match", samples),
+      pending: samplesOf(classes, "pending", samples),
+      diverged: samplesOf(classes, "diverged", samples),
+      nearMisses: samplesOf(classes, "near", samples),
+    },
+  };
+}
+
+/** Up to `most` ids of a kind, one of each state in turn. */
+export function samplesOf(classes: readonly DecidedClass[], kind: Kind, most: number): string[] {
+  const lists = classes.map(({ samples }) => samples[kind]);
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  const ids: string[] = [];
+  for (let turn = 0; turn < longest && ids.length < most; turn += 1) {
+    ids.push(...lists.flatMap((list) => list[turn] ?? []));
+  }
+  return ids.slice(0, most);
+}
+
+function linesOf(definitionId: string, one: LandedClass): Line[] {
+  const { stateValue, landing } = one;
+  const line = (kind: Line["class"], targetStateValue: JsonValue): Line[] =>
+    one[kind] === 0
+      ? []
+      : [{ definitionId, stateValue, targetStateValue, count: one[kind], class: kind }];
+  return [
+    ...line("match", landing?.ok ? landing.stateValue : null),
+    ...line("pending", null),
+    ...line("diverged", null),
+  ];
+}
+
+function refusedOf({ stateValue, landing, match, samples }: LandedClass, most: number) {
+  if (landing === null || landing.ok) return [];
+  const sampleIds = samples.match.slice(0, most);
+  return [{ stateValue, reason: landing.reason, count: match, sampleIds }];
+}
+
+function fates(classes: readonly LandedClass[], fate: keyof TimerFates): number {
+  return total(classes, ({ landing, match }) => (landing?.ok ? landing.timers[fate] * match : 0));
+}
+
+function total<One>(all: readonly One[], count: (one: One) => number): number {
+  return all.reduce((sum, one) => sum + count(one), 0);
+}
+
+function larger(a: { count: number }, b: { count: number }): number {
+  return b.count - a.count;
+}

@@ -1,0 +1,46 @@
+import { othersTurn } from "../base/pause.ts";
+import { timerFate } from "../machine/land-timers.ts";
+import { landingOf } from "../machine/landing.ts";
+import type { CompiledMachine } from "../machine/compile.ts";
+import type { StateValue } from "../machine/types.ts";
+import type { ClassLanding, DecidedClass } from "../migration/plan.ts";
+import type { Mapping } from "../migration/rule.ts";
+import { machineOf } from "./definition-cache.ts";
+import type { Version } from "./rule-draft.ts";
+
+const CLASSES_IN_A_TURN = 200;
+const REASON_CHARS = 300;
+
+/** Where those of each class land that match, and what becomes of their timers. */
+export async function landClasses(
+  from: Version,
+  to: Version,
+  mapping: Mapping["stateMapping"],
+  classes: readonly DecidedClass[],
+): Promise<(DecidedClass & { landing: ClassLanding | null })[]> {
+  const [older, younger] = [machineOf(from), machineOf(to)];
+  const landed: (DecidedClass & { landing: ClassLanding | null })[] = [];
+  for (const [index, one] of classes.entries()) {
+    if (index % CLASSES_IN_A_TURN === CLASSES_IN_A_TURN - 1) await othersTurn();
+    const landing =
+      one.match > 0 ? land(older, younger, one.stateValue as StateValue, mapping) : null;
+    landed.push({ ...one, landing });
+  }
+  return landed;
+}
+
+function land(
+  from: CompiledMachine,
+  to: CompiledMachine,
+  value: StateValue,
+  mapping: Mapping["stateMapping"],
+): ClassLanding {
+  const landing = landingOf(from, to, value, mapping);
+  if (!landing.ok) {
+    const reason = `${landing.code}: ${landing.message}`.slice(0, REASON_CHARS);
+    return { ok: false, reason };
+  }
+  const { kept, cancelled, started } = timerFate(from, to, value, landing);
+  const timers = { kept: kept.length, cancelled: cancelled.length, started: started.length };
+  return { ok: true, stateValue: landing.value, timers };
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from "../base/json.ts";
+import { isoTime } from "../base/time.ts";
+import type { Db } from "../storage/db.ts";
+import { findRule, pageOfRules } from "../storage/registry-rules.ts";
+import type { RuleRow } from "../storage/registry-rules.ts";
+import { answer, newestFirst, notFound } from "./replies.ts";
+import { sweepOrder, writtenOf } from "./rules.ts";
+import type { RegistryReply } from "./rpc.ts";
+
+const LIST = "migrations";
+
+/** A rule on the wire. */
+export function ruleView(row: RuleRow): JsonObject {
+  const { historyPath, match, since, stateMapping, contextMapping, onUnmappable } = writtenOf(row);
+  const sweeping = row.state === "active" && row.swept_epoch < row.epoch;
+  return {
+    id: row.id,
+    from: row.from_id,
+    to: row.to_id,
+    historyPath,
+    match,
+    since,
+    stateMapping,
+    contextMapping,
+    onUnmappable,
+    percent: row.percent,
+    state: sweeping ? "sweeping" : row.state,
+    deployedAt: isoTime(row.deployed_at),
+    inForceAt: isoTime(row.in_force_at),
+    replaces: row.replaces,
+    replacedBy: row.replaced_by,
+  };
+}
+
+export function listRules(
+  db: Db | null,
+  query: { limit: number; cursor: string | null },
+  now: number,
+): RegistryReply {
+  return newestFirst(
+    LIST,
+    query,
+    now,
+    (before, limit) => (db ? pageOfRules(db, before, limit) : []),
+    ruleView,
+  );
+}
+
+/** With the query for the survey that counts, which callers do not see. */
+export function getRule(db: Db | null, id: string): RegistryReply {
+  const row = db && findRule(db, id);
+  if (!row) return notFound("rule_not_found", id);
+  const query = sweepOrder(db, id)?.query as unknown as JsonObject;
+  return answer(200, { ...ruleView(row), query });
+}

@@ -1,0 +1,26 @@
+import { callObject } from "../base/call-object.ts";
+import { given } from "../base/refused.ts";
+import type { RuleQuery, SurveyClass } from "../directory/rpc.ts";
+import { mergeClasses } from "../migration/plan.ts";
+import type { DecidedClass } from "../migration/plan.ts";
+import type { Registry } from "./context.ts";
+import { shards } from "./settings.ts";
+
+/** What a rule says of all living actors of its definition, by state; null where the server keeps no directory. */
+export async function surveyAll(
+  { env, tenant, stored, open }: Registry,
+  query: RuleQuery,
+  samples: number,
+): Promise<DecidedClass[] | null> {
+  if (env.PERDURE_DIRECTORY === "off") return null;
+  const count = shards(stored(), open, false, undefined) ?? 0;
+  const surveyed = await Promise.all(
+    Array.from({ length: count }, async (_, number): Promise<SurveyClass[]> => {
+      const answer = await callObject(env.DIRECTORY, `${tenant}/${number}`, true, (shard) =>
+        shard.survey({ ...query, samples }),
+      );
+      return given(answer).value.classes;
+    }),
+  );
+  return mergeClasses(surveyed, samples);
+}
