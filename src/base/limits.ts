@@ -162,6 +162,9 @@ export const LIMITS = {
   planReplays: 20,
   /** state values listed in one plan; the rest is summed up. */
   planStates: 500,
+  /** ms that pollers of a rule share one count, which asks every shard, and rules that an isolate remembers counts of. */
+  ruleCountsMs: 1_000,
+  rulesCounted: 1_000,
   /** actors that one sweep asks at once, entries of one call to a shard for it, and ms it waits for one actor. */
   sweepConcurrency: 32,
   sweepPage: 1_000,

@@ -13,7 +13,7 @@ import { ATTENTION_WORDS } from "../lifecycle/attention.ts";
 import { groupsOf, totalOf } from "./class-groups.ts";
 import { requireDirectory } from "./fleet.ts";
 import { route } from "./route.ts";
-import { limit } from "./schemas/inputs.ts";
+import { limit, longCursor } from "./schemas/inputs.ts";
 import { count, instant, list, object, page, ref, text } from "./schemas/json-schema.ts";
 
 const tag = "Actors";
@@ -33,9 +33,7 @@ export const listRoutes = [
     query: z.strictObject({
       ...filterParameters,
       limit,
-      cursor: z
-        .optional(z.string().check(z.maxLength(400)))
-        .check(z.meta({ description: "The nextCursor of the page before, with the same filter." })),
+      cursor: longCursor,
     }),
     dotted: "ref",
     answers: { 200: { description: "A page.", schema: summaries } },

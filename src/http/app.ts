@@ -17,8 +17,11 @@ import { inspectionRoutes } from "./inspection.ts";
 import { keyRoutes } from "./keys.ts";
 import { logRoutes } from "./log-pages.ts";
 import { metricsRoutes } from "./metrics.ts";
+import { migrationRoutes } from "./migrations.ts";
 import { missing } from "./missing.ts";
+import { moveRoutes } from "./moves.ts";
 import { laterRoutes } from "./not-yet.ts";
+import { planRoutes } from "./plans.ts";
 import { problemOfError } from "./problem.ts";
 import { requestId } from "./request-id.ts";
 import { mount } from "./route.ts";
@@ -32,6 +35,8 @@ import { webhookRoutes } from "./webhooks.ts";
 const declared: readonly Route[] = [
   ...definitionRoutes,
   ...statsRoutes,
+  ...planRoutes,
+  ...migrationRoutes,
   ...trialRoutes,
   ...listRoutes,
   ...bulkSpawnRoutes,
@@ -42,6 +47,7 @@ const declared: readonly Route[] = [
   ...streamRoutes,
   ...scheduleRoutes,
   ...controlRoutes,
+  ...moveRoutes,
   ...cronRoutes,
   ...bulkRoutes,
   ...webhookRoutes,

@@ -5,49 +5,13 @@ import { LIMITS } from "../base/limits.ts";
 import { respond } from "./answer.ts";
 import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
-import { cursor, id, jsonObject, limit } from "./schemas/inputs.ts";
+import { cursor, id, limit } from "./schemas/inputs.ts";
 import { page, ref } from "./schemas/json-schema.ts";
+import { deployMembers, ruleOfDeploy } from "./schemas/rules.ts";
 
 const tag = "Definitions";
 
 export const byId = z.object({ id });
-
-/** Members of a deploy that make a migration rule. */
-const RULE_MEMBERS = [
-  "historyPath",
-  "match",
-  "since",
-  "stateMapping",
-  "contextMapping",
-  "onUnmappable",
-  "percent",
-  "confirmToken",
-] as const;
-
-/** Part of moving actors from one definition to another. */
-function later<Member extends z.ZodMiniType>(member: Member) {
-  return z.optional(member).check(
-    z.meta({
-      description: "Moving actors comes in a later version; until then this is a 501 `not_yet`.",
-    }),
-  );
-}
-
-const deployBody = z.strictObject({
-  id,
-  definition: jsonObject,
-  parentId: z
-    .optional(z.nullable(id))
-    .check(z.meta({ description: "The definition that this one follows from. No actor moves." })),
-  historyPath: later(z.array(z.string())),
-  match: later(z.enum(["prefix", "subsequence", "exact", "all"])),
-  since: later(z.enum(["birth", "entry"])),
-  stateMapping: later(jsonObject),
-  contextMapping: later(jsonObject),
-  onUnmappable: later(z.enum(["stay", "strand"])),
-  percent: later(z.number().check(z.minimum(0), z.maximum(100))),
-  confirmToken: later(z.string()),
-});
 
 export const definitionRoutes = [
   route({
@@ -57,7 +21,7 @@ export const definitionRoutes = [
     name: "deploy",
     summary: "Deploy a machine under an id",
     scope: "deploy",
-    body: deployBody,
+    body: z.strictObject(deployMembers),
     bodyHoldsDefinition: true,
     answers: {
       201: { description: "Deployed.", schema: ref("Deployed") },
@@ -68,17 +32,19 @@ export const definitionRoutes = [
       "definition_invalid",
       "family_mismatch",
       "limit_exceeded",
-      "not_yet",
+      "migration_invalid",
+      "migration_needs_confirmation",
       "parent_not_found",
     ],
     async handle({ context, env, principal, body }) {
-      refuseRules(body);
+      const rule = ruleOfDeploy(body);
+      if (rule !== null) throw new PerdureError("not_yet", "Migrations are not built yet.");
       const command = {
         id: body.id,
         definition: body.definition,
         parentId: body.parentId ?? null,
-        rule: null,
-        confirmToken: null,
+        rule,
+        confirmToken: body.confirmToken ?? null,
         lease: leaseMs(env),
         replaceable: env.PERDURE_PROFILE === "development",
       };
@@ -146,17 +112,3 @@ export const definitionRoutes = [
     },
   }),
 ];
-
-function refuseRules(body: z.infer<typeof deployBody>): void {
-  const given = RULE_MEMBERS.filter((member) => body[member] !== undefined);
-  if (given.length === 0) return;
-  if (body.historyPath !== undefined && (body.parentId ?? null) === null) {
-    throw new PerdureError("invalid_request", "historyPath needs a parentId to move from.", {
-      errors: [{ pointer: "/parentId", code: "required", message: "is required" }],
-    });
-  }
-  throw new PerdureError(
-    "not_yet",
-    `Moving actors comes in a later version, and ${given.join(", ")} would be part of it. With parentId alone the definition is deployed and its descent recorded; nobody moves.`,
-  );
-}

@@ -4,23 +4,11 @@ import type { Scope } from "../registry/rpc.ts";
 import { route } from "./route.ts";
 import type { Method, Route } from "./route.ts";
 
-const MIGRATIONS =
-  "Migrations are not built yet; actors stay on the definition they were spawned on.";
-const RESCUE = "Rescue is not built yet; a parked step can be run again with POST …/retry.";
 const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
 const DOCS = "The documentation page is not built yet; GET /openapi.json describes the API.";
 
 /** What the published API promises for later: methods, path, and what to do until then. */
 const LATER: readonly [methods: string, path: string, sentence: string][] = [
-  ["post", "/v1/definitions/preview", MIGRATIONS],
-  ["get post", "/v1/migrations", MIGRATIONS],
-  ["post", "/v1/migrations/preview", MIGRATIONS],
-  ["get patch", "/v1/migrations/{ruleId}", MIGRATIONS],
-  ["get", "/v1/migrations/{ruleId}/items", MIGRATIONS],
-  ["post", "/v1/migrations/{ruleId}/{action}", MIGRATIONS],
-  ["get", "/v1/actors/{id}/decisions", MIGRATIONS],
-  ["post", "/v1/actors/{id}/rollback", MIGRATIONS],
-  ["post", "/v1/actors/{id}/rescue", RESCUE],
   ["get", "/v1/tasks", TASKS],
   ["get patch", "/v1/tasks/{taskId}", TASKS],
   ["post", "/v1/tasks/{taskId}/{action}", TASKS],

@@ -12,6 +12,10 @@ import { fleetApi } from "./fleet.ts";
 import type { FleetApi } from "./fleet.ts";
 import { keysApi } from "./keys.ts";
 import type { KeysApi } from "./keys.ts";
+import { migrationsApi } from "./migrations.ts";
+import type { MigrationsApi } from "./migrations.ts";
+import { movesApi } from "./moves.ts";
+import type { MovesApi } from "./moves.ts";
 import { retryPolicy } from "./retry.ts";
 import type { RetryPolicy } from "./retry.ts";
 import { schedulesApi } from "./schedules.ts";
@@ -33,8 +37,11 @@ export interface ClientOptions {
   timeoutMs?: number | undefined;
 }
 
-export interface Client extends DefinitionsApi, ActorsApi, FleetApi, EventsApi, ControlApi {
+export interface Client
+  extends DefinitionsApi, ActorsApi, FleetApi, EventsApi, ControlApi, MovesApi {
   bulk: BulkApi;
+  /** Rules that move live actors from one version to another. */
+  migrations: MigrationsApi;
   keys: KeysApi;
   /** Recurring schedules. */
   schedules: SchedulesApi;
@@ -83,7 +90,9 @@ export function createClient(options: ClientOptions): Client {
     ...fleetApi(transport),
     ...eventsApi(transport),
     ...controlApi(transport),
+    ...movesApi(transport),
     bulk: bulkApi(transport),
+    migrations: migrationsApi(transport),
     keys: keysApi(transport),
     schedules: schedulesApi(transport),
     webhooks: webhooksApi(transport),

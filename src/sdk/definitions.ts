@@ -1,5 +1,6 @@
 import type { Problem } from "./errors.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { MigrationPlan, MigrationRule, PreviewOptions, RuleOptions } from "./migrations.ts";
 import { pathId } from "./path.ts";
 import { eachItem } from "./pages.ts";
 import type { Page } from "./pages.ts";
@@ -15,7 +16,7 @@ export interface DefinitionSummary {
   parentId: string | null;
   /** ISO 8601. */
   deployedAt: string;
-  /** Since when it counts; in this version always `deployedAt`. */
+  /** Since when it counts: `deployedAt`, or with a rule when every actor goes by it. */
   inForceAt: string;
 }
 
@@ -28,8 +29,10 @@ export interface Definition extends DefinitionSummary {
 
 export interface Deployed extends DefinitionSummary {
   warnings: Problem[];
-  /** Migration rules come in a later version. */
-  rule: null;
+  /** What moves actors of the parent. */
+  rule: MigrationRule | null;
+  /** Actors that handled the path's events in order, but not as the rule wants. */
+  nearMisses?: number;
   /** Whether the very same definition was there already. */
   idempotent: boolean;
   /** In development: whether it took the place of another one that no actor used. */
@@ -101,16 +104,26 @@ export interface DefinitionDiff {
   initialChanged: { state: string; from: string | null; to: string | null }[];
 }
 
+/** The version that a definition descends from, and which of its actors move. */
+export interface DeployOptions extends CallOptions, RuleOptions {
+  parentId?: string | undefined;
+  /** Of the plan of this very deploy. */
+  confirmToken?: string | undefined;
+}
+
 export interface DefinitionsApi {
   /**
    * Deploys a machine config under an id. The same again changes nothing; the same id with anything
-   * different is refused. `parentId` names the version it descends from.
+   * different is refused. `parentId` names the version it descends from; with a `historyPath`, or with `match: "all"`,
+   * actors of the parent move. Refused with a plan (`members.plan`) if some of them cannot.
    */
-  deploy(
+  deploy(id: string, definition: object, options?: DeployOptions): Promise<Deployed>;
+  /** What a deploy would do with the actors of the parent. Stores nothing. */
+  preview(
     id: string,
     definition: object,
-    options?: CallOptions & { parentId?: string | undefined },
-  ): Promise<Deployed>;
+    options?: DeployOptions & PreviewOptions,
+  ): Promise<MigrationPlan>;
   /** What a deploy would say, also for an invalid one. Stores nothing. */
   validate(definition: object, options?: CallOptions): Promise<Validation>;
   /** Plays scenarios against a machine. Stores nothing. */
@@ -134,9 +147,16 @@ const pathOf = (id: string) => `${root}/${pathId(id, "definition id")}`;
 
 export function definitionsApi(transport: Transport): DefinitionsApi {
   return {
-    async deploy(id, definition, { parentId, ...options } = {}) {
-      const body = { id, definition, parentId };
-      return (await transport.send<Deployed>({ method: "PUT", path: root, body, options })).body;
+    async deploy(id, definition, { signal, timeoutMs, ...members } = {}) {
+      const call = { path: root, body: { id, definition, ...members } };
+      const options = { signal, timeoutMs };
+      return (await transport.send<Deployed>({ method: "PUT", ...call, options })).body;
+    },
+    async preview(id, definition, { signal, timeoutMs, ...members } = {}) {
+      const call = { path: `${root}/preview`, body: { id, definition, ...members } };
+      const options = { signal, timeoutMs };
+      return (await transport.send<MigrationPlan>({ method: "POST", safe: true, ...call, options }))
+        .body;
     },
     async validate(definition, options) {
       const call = { path: `${root}/validate`, body: { definition }, options };

@@ -52,6 +52,7 @@ export type {
   Deployed,
   DefinitionsApi,
   DefinitionSummary,
+  DeployOptions,
   Scenario,
   ScenarioReport,
   ScenarioStep,
@@ -60,6 +61,20 @@ export type {
 } from "./definitions.ts";
 export type { BatchEvent, EventsApi, SendOptions, WaitOptions } from "./events.ts";
 export type { ApiKey, CreatedKey, KeysApi, Scope } from "./keys.ts";
+export type {
+  HistoryDecision,
+  Match,
+  MigrationItem,
+  MigrationOutcome,
+  MigrationPlan,
+  MigrationProgress,
+  MigrationRequest,
+  MigrationRule,
+  MigrationsApi,
+  PreviewOptions,
+  RuleOptions,
+} from "./migrations.ts";
+export type { ActorDecision, MovesApi, Rescue } from "./moves.ts";
 export type {
   CreateSchedule,
   Schedule,

@@ -14,12 +14,12 @@ const rows = [...text.matchAll(/^\| `([A-Z]+ \/\S+)` \|(.*?)\|(.*?)\|(.*)\|$/gm)
 const nameOf = ({ method, path }: Route) => `${method.toUpperCase()} ${path}`;
 const declared = new Map(routes.map((route) => [nameOf(route), route]));
 
-/** Names with `?` where they may be left out; those of later versions are not for the page. */
+/** Names with `?` where they may be left out. */
 function members(schema: z.ZodMiniType | undefined, optional: string): string[] {
   if (!(schema instanceof z.ZodMiniObject)) return [];
-  return Object.entries(schema.shape as Record<string, z.ZodMiniType>)
-    .filter(([, member]) => !z.globalRegistry.get(member)?.description?.includes("501"))
-    .map(([name, member]) => (member.safeParse(undefined).success ? `${name}${optional}` : name));
+  return Object.entries(schema.shape as Record<string, z.ZodMiniType>).map(([name, member]) =>
+    member.safeParse(undefined).success ? `${name}${optional}` : name,
+  );
 }
 
 function told(takes: string): { query: string[]; body: string[] } {

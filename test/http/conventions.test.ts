@@ -37,12 +37,6 @@ describe("what is not there", () => {
 
   it("yet is a 501 that says what to do until then", async () => {
     for (const [method, path] of [
-      ["POST", "/v1/actors/a/rescue"],
-      ["POST", "/v1/actors/a/rollback"],
-      ["GET", "/v1/actors/a/decisions"],
-      ["POST", "/v1/definitions/preview"],
-      ["POST", "/v1/migrations"],
-      ["PATCH", "/v1/migrations/r"],
       ["GET", "/v1/tasks"],
       ["POST", "/v1/tasks/t/complete"],
       ["POST", "/v1/queues/q/claim"],

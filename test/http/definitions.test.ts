@@ -94,41 +94,6 @@ describe("a deploy over HTTP", () => {
     expectProblem(await call("GET", `/v1/definitions/${family}`), 404, "definition_not_found");
   });
 
-  it("with a history path is not built yet, and without a parent it never makes sense", async () => {
-    const parentId = await deployDoor();
-    const family = fresh("door");
-    const body = { id: family, definition: doorMachine(family) };
-    for (const more of [
-      { historyPath: ["OPEN"] },
-      { match: "all" },
-      { since: "entry" },
-      { percent: 10 },
-      { stateMapping: {} },
-      { contextMapping: {} },
-      { onUnmappable: "strand" },
-      { confirmToken: "t" },
-    ]) {
-      const rule = { ...body, ...more };
-      expectProblem(
-        await call("PUT", "/v1/definitions", { body: { ...rule, parentId } }),
-        501,
-        "not_yet",
-      );
-      const orphan = await call("PUT", "/v1/definitions", { body: rule });
-      if (!("historyPath" in more)) expectProblem(orphan, 501, "not_yet");
-      else {
-        expectProblem(orphan, 400, "invalid_request");
-        expect(orphan.body.detail).toBe("historyPath needs a parentId to move from.");
-      }
-    }
-    expectProblem(
-      await call("PUT", "/v1/definitions", { body: { ...body, match: "most" } }),
-      400,
-      "invalid_request",
-    );
-    expectProblem(await call("GET", `/v1/definitions/${family}`), 404, "definition_not_found");
-  });
-
   it("needs an id that can be one", async () => {
     for (const id of ["", "a b", "a/b", "ä", "x".repeat(201), 5, null]) {
       const body = { id, definition: doorMachine("door") };

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type {
   Actor,
+  ActorDecision,
   ApiKey,
   CreatedKey,
   CreatedWebhook,
@@ -10,6 +11,10 @@ import type {
   Deployed,
   EventAnswer,
   LogRecord,
+  MigrationItem,
+  MigrationPlan,
+  MigrationProgress,
+  MigrationRule,
   Replayable,
   Schedule,
   ScheduledEvent,
@@ -95,8 +100,66 @@ export const DEPLOYED: Members<Deployed> = {
   ...SUMMARY,
   warnings: "always",
   rule: "always",
+  nearMisses: "optional",
   idempotent: "always",
   replaced: "optional",
+};
+export const MIGRATION_RULE: Members<MigrationRule> = {
+  id: "always",
+  from: "always",
+  to: "always",
+  historyPath: "always",
+  match: "always",
+  since: "always",
+  stateMapping: "always",
+  contextMapping: "always",
+  onUnmappable: "always",
+  percent: "always",
+  state: "always",
+  deployedAt: "always",
+  inForceAt: "always",
+  replaces: "always",
+  replacedBy: "always",
+};
+export const MIGRATION_PROGRESS: Members<MigrationProgress> = {
+  ...MIGRATION_RULE,
+  counts: "always",
+  sweep: "always",
+};
+export const MIGRATION_ITEM: Members<MigrationItem> = {
+  actorId: "always",
+  outcome: "always",
+  reason: "optional",
+  decidedAtSeq: "always",
+  at: "always",
+};
+export const MIGRATION_PLAN: Members<MigrationPlan> = {
+  total: "always",
+  match: "always",
+  pending: "always",
+  diverged: "always",
+  nearMisses: "always",
+  byState: "always",
+  others: "optional",
+  unmappableTotal: "always",
+  unmappable: "always",
+  timers: "always",
+  activities: "always",
+  sampleIds: "always",
+  replay: "optional",
+  confirmToken: "always",
+  asOf: "always",
+};
+export const ACTOR_DECISION: Members<ActorDecision> = {
+  ruleId: "always",
+  from: "always",
+  to: "always",
+  decision: "always",
+  outcome: "always",
+  reason: "optional",
+  decidedAtSeq: "always",
+  fingerprint: "always",
+  at: "optional",
 };
 export const RECORD: Members<LogRecord> = {
   seq: "always",

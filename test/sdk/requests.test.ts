@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createClient } from "../../src/sdk/index.ts";
-import type { Client } from "../../src/sdk/index.ts";
+import type { Client, MigrationRequest } from "../../src/sdk/index.ts";
 import { answer, scriptedServer } from "./scripted-server.ts";
 import type { Heard } from "./scripted-server.ts";
 
@@ -16,6 +16,17 @@ interface Expected {
   keyed?: true;
 }
 
+const rule: Omit<MigrationRequest, "from" | "to"> = {
+  historyPath: ["!WAIVE_FEE", "PAY_FEE"],
+  match: "subsequence",
+  since: "entry",
+  stateMapping: { a: ["b", "c"] },
+  contextMapping: { "x.y": { "@expr": "1" } },
+  onUnmappable: "strand",
+  percent: 0,
+  confirmToken: "t",
+};
+
 const calls: [string, (client: Client) => Promise<unknown>, Expected][] = [
   [
     "deploy",
@@ -28,6 +39,34 @@ const calls: [string, (client: Client) => Promise<unknown>, Expected][] = [
     {
       line: "PUT /v1/definitions",
       body: { id: "loan-v2", definition: machine, parentId: "loan-v1" },
+    },
+  ],
+  [
+    "deploy with a migration",
+    (client) =>
+      client.deploy("loan-v2", machine, { parentId: "loan-v1", ...rule, timeoutMs: 5_000 }),
+    {
+      line: "PUT /v1/definitions",
+      body: { id: "loan-v2", definition: machine, parentId: "loan-v1", ...rule },
+    },
+  ],
+  [
+    "preview",
+    (client) =>
+      client.preview("loan-v2", machine, {
+        parentId: "loan-v1",
+        historyPath: ["PAY_FEE"],
+        replay: { sample: 5 },
+      }),
+    {
+      line: "POST /v1/definitions/preview",
+      body: {
+        id: "loan-v2",
+        definition: machine,
+        parentId: "loan-v1",
+        historyPath: ["PAY_FEE"],
+        replay: { sample: 5 },
+      },
     },
   ],
   [
@@ -296,6 +335,89 @@ const calls: [string, (client: Client) => Promise<unknown>, Expected][] = [
     "schedules.delete",
     (client) => client.schedules.delete("s1"),
     { line: "DELETE /v1/schedules/s1" },
+  ],
+  [
+    "migrations.create",
+    (client) =>
+      client.migrations.create({
+        from: "loan-v1",
+        to: "loan-v2",
+        ...rule,
+        replaces: "r_0123456789abcdef",
+      }),
+    {
+      line: "POST /v1/migrations",
+      body: { from: "loan-v1", to: "loan-v2", ...rule, replaces: "r_0123456789abcdef" },
+      keyed: true,
+    },
+  ],
+  [
+    "migrations.preview",
+    (client) =>
+      client.migrations.preview(
+        { from: "loan-v1", to: "loan-v2", match: "all" },
+        { replay: { sample: 20 } },
+      ),
+    {
+      line: "POST /v1/migrations/preview",
+      body: { from: "loan-v1", to: "loan-v2", match: "all", replay: { sample: 20 } },
+    },
+  ],
+  ["migrations.get", (client) => client.migrations.get("r_1"), { line: "GET /v1/migrations/r_1" }],
+  ...(["pause", "resume", "retire", "retry"] as const).map((action): (typeof calls)[number] => [
+    `migrations.${action}`,
+    (client) => client.migrations[action]("r_1", { key: "k" }),
+    { line: `POST /v1/migrations/r_1/${action}`, headers: { "idempotency-key": "k" } },
+  ]),
+  [
+    "migrations.setPercent",
+    (client) => client.migrations.setPercent("r_1", 50),
+    { line: "PATCH /v1/migrations/r_1", body: { percent: 50 } },
+  ],
+  [
+    "migrations.list",
+    async (client) => {
+      for await (const _ of client.migrations.list({ limit: 2 })) break;
+    },
+    { line: "GET /v1/migrations?limit=2" },
+  ],
+  [
+    "migrations.items",
+    async (client) => {
+      for await (const _ of client.migrations.items("r_1", { outcome: "failed", limit: 2 })) break;
+    },
+    { line: "GET /v1/migrations/r_1/items?outcome=failed&limit=2" },
+  ],
+  ["decisions", (client) => client.decisions("a1"), { line: "GET /v1/actors/a1/decisions" }],
+  [
+    "rollback",
+    (client) => client.rollback("a1", { reason: "too early", ifMatch: 7 }),
+    {
+      line: "POST /v1/actors/a1/rollback",
+      body: { reason: "too early" },
+      headers: { "if-match": '"7"' },
+      keyed: true,
+    },
+  ],
+  [
+    "rescue",
+    (client) =>
+      client.rescue("a1", {
+        stateValue: { a: "b" },
+        context: { n: 1 },
+        definitionId: "loan-v2",
+        reason: "by hand",
+      }),
+    {
+      line: "POST /v1/actors/a1/rescue",
+      body: {
+        stateValue: { a: "b" },
+        context: { n: 1 },
+        definitionId: "loan-v2",
+        reason: "by hand",
+      },
+      keyed: true,
+    },
   ],
   ["health", (client) => client.health(), { line: "GET /v1/health" }],
 ];

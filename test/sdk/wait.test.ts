@@ -106,3 +106,26 @@ describe("a wait longer than the server's", () => {
     expect(rounds).toBe(1);
   });
 });
+
+describe("migrations.waitUntilSwept", () => {
+  it("asks until the rule is not sweeping, also through a server that is away", async () => {
+    const sweeping = answer(200, { state: "sweeping", sweep: { finishedAt: null } });
+    const swept = answer(200, { state: "active", counts: { migrated: 2 } });
+    const { client, heard } = await setUp(sweeping, drop, sweeping, swept);
+    const rule = await client.migrations.waitUntilSwept("r_1", { intervalMs: 1 });
+    expect(rule).toEqual({ state: "active", counts: { migrated: 2 } });
+    expect(heard.map(({ url }) => url)).toEqual(Array(4).fill("/v1/migrations/r_1"));
+  });
+
+  it("ends with the rule, and by its signal", async () => {
+    const retired = await setUp(answer(200, { state: "retired" }));
+    expect((await retired.client.migrations.waitUntilSwept("r_1")).state).toBe("retired");
+    const { client } = await setUp(answer(200, { state: "sweeping" }));
+    const signal = AbortSignal.timeout(50);
+    const waiting = client.migrations.waitUntilSwept("r_1", { intervalMs: 5, signal });
+    await expect(waiting).rejects.toMatchObject({ code: "aborted" });
+    await expect(client.migrations.waitUntilSwept("r_1", { intervalMs: 0 })).rejects.toThrow(
+      RangeError,
+    );
+  });
+});

@@ -1,4 +1,6 @@
 import { ACTOR_STATUSES, ATTENTION_REASONS, RECORD_KINDS } from "../../lifecycle/types.ts";
+import { MATCHES, SINCES } from "../../migration/pattern.ts";
+import { ON_UNMAPPABLE, RULE_OUTCOMES } from "../../migration/rule.ts";
 import { WEBHOOK_EVENTS } from "../../webhooks/rpc.ts";
 import {
   anyObject,
@@ -33,9 +35,37 @@ const definition = {
   deployedAt: instant,
   inForceAt: {
     ...instant,
-    description: "Since when it counts; in this version always when it was deployed.",
+    description:
+      "Since when it counts: when it was deployed; with a rule, when every actor goes by that.",
   },
 };
+
+const rule = {
+  id: { ...text, pattern: "^r_[0-9a-f]{16}$" },
+  from: text,
+  to: text,
+  historyPath: list(text),
+  match: oneOf(...MATCHES),
+  since: oneOf(...SINCES),
+  stateMapping: {
+    type: "object",
+    additionalProperties: { anyOf: [text, list(text)] },
+  },
+  contextMapping: anyObject,
+  onUnmappable: oneOf(...ON_UNMAPPABLE),
+  percent: { type: "number", minimum: 0, maximum: 100 },
+  state: {
+    ...oneOf("sweeping", "active", "paused", "retired"),
+    description: "sweeping until all who match were asked; active then, for those who may come.",
+  },
+  deployedAt: instant,
+  inForceAt: { ...instant, description: "When every actor goes by its last change." },
+  replaces: orNull(text),
+  replacedBy: orNull(text),
+};
+
+const decision = oneOf("pending", "match", "diverged");
+const carried = object({ kept: count, cancelled: count, started: count });
 
 const key = {
   id: text,
@@ -229,12 +259,98 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
   Deployed: object({
     ...definition,
     warnings: list(ref("Fault")),
-    rule: { type: "null", description: "Migration rules come in a later version." },
+    rule: { ...orNull(ref("Rule")), description: "What moves actors of the parent." },
+    "nearMisses?": {
+      ...count,
+      description: "Actors that handled the path's events in order, but not as the rule wants.",
+    },
     idempotent: { ...flag, description: "Whether the very same was deployed before." },
     "replaced?": {
       ...flag,
       description: "Development only: another definition without actors was here.",
     },
+  }),
+  Plan: object({
+    total: { ...count, description: "Living actors on the definition they would come from." },
+    match: count,
+    pending: count,
+    diverged: count,
+    nearMisses: count,
+    byState: list(
+      object({
+        definitionId: text,
+        stateValue: ref("StateValue"),
+        targetStateValue: orNull(ref("StateValue")),
+        count,
+        class: decision,
+      }),
+    ),
+    "others?": { ...count, description: "Actors of states and classes that are not listed." },
+    unmappableTotal: { ...count, description: "Those that match and cannot be moved." },
+    unmappable: list(
+      object({ stateValue: ref("StateValue"), reason: text, count, sampleIds: list(text) }),
+    ),
+    timers: carried,
+    activities: carried,
+    sampleIds: object({
+      match: list(text),
+      pending: list(text),
+      diverged: list(text),
+      nearMisses: list(text),
+    }),
+    "replay?": list(
+      object({
+        actorId: text,
+        ran: flag,
+        "firstDivergence?": object({ seq: count, expected: anything, actual: anything }),
+      }),
+    ),
+    confirmToken: orNull(text),
+    asOf: instant,
+  }),
+  Rule: object(rule),
+  RuleProgress: object({
+    ...rule,
+    counts: object({
+      match: { ...count, description: "Those that were moved too." },
+      migrated: count,
+      pending: count,
+      diverged: count,
+      unmappable: { ...count, description: "Those that it stopped too." },
+      heldByCanary: { ...count, description: "They match, and the percentage leaves them out." },
+      finished: { ...count, description: "They ended where the rule would take them from." },
+      failed: { ...count, description: "They could not be asked." },
+    }),
+    sweep: object({
+      startedAt: orNull(instant),
+      finishedAt: orNull(instant),
+      visited: { ...count, description: "Entries of the directory that it went over." },
+      woken: { ...count, description: "Actors that it asked." },
+    }),
+  }),
+  RuleItem: object({
+    actorId: text,
+    outcome: oneOf(...RULE_OUTCOMES, "failed"),
+    "reason?": text,
+    decidedAtSeq: {
+      ...orNull(count),
+      description: "The record after which the rule matched; null where it could not be asked.",
+    },
+    at: instant,
+  }),
+  ActorDecision: object({
+    ruleId: text,
+    from: text,
+    to: text,
+    decision,
+    outcome: oneOf("migrated", "unmappable", "stranded", "held", "rolled_back", "none"),
+    "reason?": text,
+    decidedAtSeq: {
+      ...orNull(count),
+      description: "The record that decided it; null while pending.",
+    },
+    fingerprint: { ...fingerprint, description: "Of the history by which it was decided." },
+    "at?": instant,
   }),
   ScenarioResult: object({
     name: text,

@@ -71,6 +71,11 @@ export const cursor = z
   .optional(z.string().check(z.maxLength(200)))
   .check(z.meta({ description: "The nextCursor of the page before." }));
 
+/** Of lists whose places have ids in them. */
+export const longCursor = z
+  .optional(z.string().check(z.maxLength(400)))
+  .check(z.meta({ description: "The nextCursor of the page before, with the same filter." }));
+
 export const limit = z
   .optional(integerText(1, LIMITS.pageMost))
   .check(z.meta({ description: `Items of the page; ${LIMITS.pageDefault} when left out.` }));

@@ -1,0 +1,86 @@
+import { callObject } from "../base/call-object.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { canonicalJson } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import { Lru } from "../base/lru.ts";
+import { isoTime } from "../base/time.ts";
+import { askAll } from "../directory/ask.ts";
+import { taken } from "../directory/given.ts";
+import type { RuleQuery, Survey } from "../directory/rpc.ts";
+import type { Env } from "../env.ts";
+import type { SweepProgress } from "../sweep/rpc.ts";
+
+type Counts = { [name: string]: number };
+
+/** What this isolate counted, of which rule as it stood, and when. */
+const counted = new Lru<{ counts: Counts; stamp: string; at: number }>({
+  count: LIMITS.rulesCounted,
+});
+
+/** A rule as the registry tells it, with how far it is. */
+export async function ruleWithProgress(
+  env: Env,
+  tenant: string,
+  { query, ...rule }: JsonObject,
+): Promise<JsonValue> {
+  const id = rule["id"] as string;
+  // Asked first: a count that is younger than a sweep's end knows all that the sweep did.
+  const progress = taken(
+    await callObject(env.SWEEPS, `${tenant}/${id}`, true, (sweep) => sweep.progress()),
+  );
+  const { startedAt, finishedAt, visited, woken, failed } = progress;
+  const counts = await countsOf(env, tenant, rule, query as unknown as RuleQuery, progress);
+  const time = (at: number | null) => (at === null ? null : isoTime(at));
+  return {
+    ...rule,
+    counts: { ...counts, failed },
+    sweep: { startedAt: time(startedAt), finishedAt: time(finishedAt), visited, woken },
+  };
+}
+
+/** Pollers share a count for a second, unless the rule changed meanwhile or its sweep ended. */
+async function countsOf(
+  env: Env,
+  tenant: string,
+  rule: JsonObject,
+  query: RuleQuery,
+  { startedAt, finishedAt }: SweepProgress,
+): Promise<Counts> {
+  const name = `${tenant}/${rule["id"] as string}`;
+  const stamp = canonicalJson({ rule, startedAt, finishedAt });
+  const known = counted.get(name);
+  const now = Date.now();
+  if (known?.stamp === stamp && Math.abs(now - known.at) < LIMITS.ruleCountsMs) return known.counts;
+  const counts = countsIn(
+    await askAll(env, tenant, (shard) => shard.survey({ ...query, samples: 0 })),
+  );
+  counted.set(name, { counts, stamp, at: now });
+  return counts;
+}
+
+/** `match` has those who were moved, too: the others of the sum still stand where the rule is about. */
+function countsIn(surveys: readonly Survey[]): Counts {
+  const sum = {
+    match: 0,
+    migrated: 0,
+    pending: 0,
+    diverged: 0,
+    unmappable: 0,
+    heldByCanary: 0,
+    finished: 0,
+  };
+  for (const { classes, finished, outcomes } of surveys) {
+    const { migrated, unmappable, stranded, rolled_back: rolledBack } = outcomes;
+    sum.match += migrated + rolledBack;
+    sum.migrated += migrated;
+    sum.unmappable += unmappable + stranded;
+    sum.finished += finished;
+    for (const { match, pending, diverged, held } of classes) {
+      sum.match += match;
+      sum.pending += pending;
+      sum.diverged += diverged;
+      sum.heldByCanary += held;
+    }
+  }
+  return sum;
+}
