@@ -8,7 +8,9 @@ export interface StateNode {
   states: Record<string, StateNode>;
   tags: string[];
   history?: "shallow" | "deep" | boolean;
-  config: { after?: Record<string, unknown> };
+  config: { after?: Record<string, unknown>; target?: string | string[] };
+  /** Of a compound state. */
+  initial: { target: StateNode[] };
   /** By descriptor, in the order in which they are tried. */
   transitions: Map<string, DeclaredTransition[]>;
   /** Eventless ones. */

@@ -4,7 +4,7 @@ import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { DeclaredTransition, StateNode } from "./engine-types.ts";
 import { activeNodes, commonAncestor, isWithin } from "./landing.ts";
-import type { Decisions, StateValue, TransitionTaken } from "./types.ts";
+import type { Decisions, MachineState, StateValue, TransitionTaken } from "./types.ts";
 
 /** What a log tells of one record. */
 export interface Stay {
@@ -20,12 +20,13 @@ export interface Stay {
 /**
  * When states that are active now were entered the last time, in ms by path; of those that are not active nothing is
  * said. Records come youngest first, all with the actor on this definition, and are read no further than is needed; what
- * was active at the oldest one was entered there, or when its `entered` says.
+ * was active at the oldest one was entered there, or when its `entered` says. `history` is what history states remember now.
  */
 export function enteredAt(
   machine: CompiledMachine,
   records: Iterable<Stay>,
   paths: Iterable<string>,
+  history: MachineState["history"],
 ): { [path: string]: number } {
   const found = new Map<string, number>();
   const pending = new Set(paths);
@@ -35,7 +36,7 @@ export function enteredAt(
     for (const path of pending) {
       const node = machine.nodes.get(path);
       const wasThere = node !== undefined && active.has(node);
-      if (wasThere && (younger === null || !entersAgain(machine, younger, path))) continue;
+      if (wasThere && (younger === null || !entersAgain(machine, younger, path, history))) continue;
       if (younger !== null) found.set(path, younger.at);
       pending.delete(path);
     }
@@ -49,35 +50,42 @@ export function enteredAt(
   return Object.fromEntries(found);
 }
 
-function entersAgain(machine: CompiledMachine, { decisions, stateValue }: Stay, path: string) {
+function entersAgain(
+  machine: CompiledMachine,
+  { decisions }: Stay,
+  path: string,
+  history: MachineState["history"],
+): boolean {
   if (decisions === null) return false;
   const { transitions, omitted } = decisions;
   // Of a record that took more transitions than it could note, nobody can say that a state was not left.
   if (omitted !== undefined && transitions.length >= LIMITS.decisionsPerRecord) return true;
-  return reenters(machine, transitions, path, stateValue);
+  return reenters(machine, transitions, path, history);
 }
 
 /**
- * Whether the transitions of one record left a state that was active before it and is active in `after`, and so
- * entered it again. Transitions of one state for one event with the same targets are one here: if any of them says
+ * Whether the transitions of one record left a state that was active before and after it, and so entered it again.
+ * `history` is what history states remember at any time since, while the state stayed active: it is the same wherever it
+ * matters, as only a state's end changes what is remembered of it. Transitions of one state for one event with the same targets are one here: if any of them says
  * `reenter`, it is taken to be that one. Of two that exclude each other both count.
  */
 export function reenters(
   machine: CompiledMachine,
   transitions: readonly TransitionTaken[],
   path: string,
-  after: StateValue,
+  history: MachineState["history"],
 ): boolean {
   const node = machine.nodes.get(path);
   if (node === undefined) return false;
-  let active: ReadonlySet<StateNode> | null = null;
   return transitions.some((taken) => {
     const source = machine.nodes.get(taken.source);
     if (source === undefined || taken.targets.length === 0) return false;
-    active ??= activeNodes(machine, after);
-    const targets = effectiveTargets(machine, taken.targets, active);
-    return declared(machine, source, taken).some(({ reenter }) =>
-      leaves(source, targets, reenter, node),
+    const targets = taken.targets.flatMap((one) => effectiveTargets(machine, one, history));
+    const restored = taken.targets.some((one) =>
+      restores(machine.nodes.get(one), effectiveTargets(machine, one, history), node),
+    );
+    return declared(machine, source, taken).some(
+      ({ reenter }) => restored || leaves(source, targets, reenter, node),
     );
   });
 }
@@ -97,20 +105,46 @@ function declared(
   return all.filter(({ target }) => same(target));
 }
 
-/** A history state leads to what is active below its parent afterwards; where that was left again, it stands for itself. */
+/** Where a target leads: a history state to what it remembers, or to where it leads without that. */
 function effectiveTargets(
   machine: CompiledMachine,
-  paths: readonly string[],
-  active: ReadonlySet<StateNode>,
+  path: string,
+  history: MachineState["history"],
 ): StateNode[] {
-  return paths.flatMap((path) => {
-    const target = machine.nodes.get(path);
-    if (target === undefined) return [];
-    const { parent, history } = target;
-    if (target.type !== "history" || parent === undefined || !active.has(parent)) return [target];
-    return [...active].filter((node) =>
-      history === "deep" ? isLeaf(node) && isWithin(node, parent) : node.parent === parent,
-    );
+  const target = machine.nodes.get(path);
+  const parent = target?.parent;
+  if (target?.type !== "history" || parent === undefined) return target ? [target] : [];
+  const remembered = Object.hasOwn(history, path) ? history[path] : undefined;
+  if (remembered !== undefined) {
+    return remembered.flatMap((one) => machine.nodes.get(one) ?? []);
+  }
+  const { target: named } = target.config;
+  if (named === undefined) return parent.type === "parallel" ? [parent] : parent.initial.target;
+  return [named].flat().flatMap((reference) => {
+    const node = reference.startsWith("#")
+      ? machine.xstate.getStateNodeById(reference)
+      : { path: [...parent.path, reference] };
+    return effectiveTargets(machine, pathOf(node), history);
+  });
+}
+
+/**
+ * What a history state leads to is entered, with all above it up to the history state's parent and all regions on the
+ * way, even if it was not left: XState does so for transitions from within that parent.
+ */
+function restores(
+  target: StateNode | undefined,
+  remembered: readonly StateNode[],
+  node: StateNode,
+): boolean {
+  const parent = target?.type === "history" ? target.parent : undefined;
+  if (parent === undefined || node === parent || !isWithin(node, parent)) return false;
+  return remembered.some((state) => {
+    for (let above = state; above !== parent; above = above.parent as StateNode) {
+      if (above === node || (above.type === "parallel" && isWithin(node, above))) return true;
+      if (above.parent === undefined) return false;
+    }
+    return false;
   });
 }
 
@@ -128,8 +162,4 @@ function leaves(
   // Only the root's own `reenter` has nothing above it: everything is left, the root too.
   if (domain === undefined) return reenter || node.parent !== undefined;
   return node !== domain && isWithin(node, domain);
-}
-
-function isLeaf({ type }: StateNode): boolean {
-  return type === "atomic" || type === "final";
 }
