@@ -13,6 +13,9 @@ export async function poke(
     throw new PerdureError("rule_not_found", `There is no migration rule ${ruleId}.`);
   }
   sweep.take(name, order, again);
+  // Who asks may not know that it has finished: it is told once more.
+  const { course } = sweep;
+  if (course.told !== null) sweep.save(name, { ...course, told: null });
   const step = sweep.step(order);
   if (step.do === "wait") sweep.alarm.ensure(step.until);
   else if (step.do !== "rest") sweep.alarm.ensure(Date.now());
