@@ -5,12 +5,18 @@ import { beginActor } from "../../src/lifecycle/birth.ts";
 import type { Advanced } from "../../src/lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../../src/lifecycle/input.ts";
 import type { Input } from "../../src/lifecycle/input.ts";
+import {
+  decodeRecord,
+  encodeBody,
+  eventAnswer,
+  withAftermath,
+} from "../../src/lifecycle/record.ts";
 import { Replay } from "../../src/lifecycle/replay.ts";
 import type { Divergence } from "../../src/lifecycle/replay.ts";
 import type { LogRecord } from "../../src/lifecycle/types.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
+import { ADDRESS, Life } from "../support/lives.ts";
 
-const ADDRESS = { tenant: "t", id: "a" };
 const BIRTH = { uid: "f".repeat(32), definitionId: "m-v1", definitionHash: "h" };
 
 function logOf(definition: JsonObject, inputs: Input[]): LogRecord[] {
@@ -75,5 +81,147 @@ describe("a history with timers on another definition", () => {
     ]);
     const states = { a: { after: { "1": "b" }, on: listening.states.a.on }, b: {} };
     expect(onOther({ ...listening, states }, log)).toBeNull();
+  });
+});
+
+describe("the history of an actor that has moved", () => {
+  const one = { initial: "a", states: { a: { on: { GO: "b" } }, b: { on: { END: "c" } }, c: {} } };
+  const two = {
+    initial: "a",
+    states: { a: { on: { GO: "b" } }, b: { on: { FINISH: "c" } }, c: {} },
+  };
+
+  function moved(): Life {
+    const life = new Life(one);
+    life.event("GO");
+    life.refuse(9, true);
+    life.move(2, two);
+    life.event("FINISH");
+    return life;
+  }
+
+  test("begins on the definition of its birth and needs the others", () => {
+    const life = moved();
+    life.checkReplay();
+    const asked: string[] = [];
+    const machineOf = (hash: string) => {
+      asked.push(hash);
+      return life.machineOf(hash);
+    };
+    expect(new Replay(ADDRESS, life.actor.machine, { machineOf }).run(life.log)).toBeNull();
+    expect(asked).toEqual(["hash-v1", "hash-v2"]);
+  });
+
+  test("is tried on one definition alone without its moves", () => {
+    const { log } = moved();
+    const on = (definition: JsonObject) =>
+      new Replay(ADDRESS, compileDefinition({ id: "m", ...definition }), { onOther: true }).run(
+        log,
+      );
+    expect(on(two)).toBeNull();
+    expect(on(one)).toMatchObject({
+      seq: 5,
+      expected: { handled: true, stateValue: "c" },
+      actual: { handled: false, stateValue: "b" },
+    });
+  });
+
+  test("is tried with what was set by hand, unless that was a move", () => {
+    const life = new Life(one);
+    const machine = life.version(2, two);
+    const to = { id: "m-v2", hash: "hash-v2", machine };
+    life.give({ kind: "rescued", to, reason: "r" });
+    life.give({ kind: "rescued", to: null, stateValue: "b", reason: "r" });
+    life.event("FINISH");
+    const on = (definition: JsonObject) =>
+      new Replay(ADDRESS, compileDefinition({ id: "m", ...definition }), { onOther: true });
+    expect(on(two).run(life.log)).toBeNull();
+    expect(on({ initial: "a", states: { a: {} } }).run(life.log)).toMatchObject({ seq: 3 });
+  });
+
+  test("keeps the epoch of each record", () => {
+    const life = new Life(one);
+    const later = { ...life.actor, envelope: { ...life.envelope, epoch: 7 } };
+    const { actor, record } = life.taken(
+      advance(later, { kind: "event", type: "GO", payload: null }, 1_000, NO_ORIGIN),
+    );
+    expect(record.epoch).toBe(7);
+    expect(life.replayed().actor?.envelope).toEqual(actor.envelope);
+  });
+
+  test("is the same whatever the answers said of what followed", () => {
+    const life = moved();
+    const event = life.log[1]!;
+    const amended = { ...event, result: withAftermath(event, life.actor, "m-v2") };
+    const log = life.log.map((record) => (record === event ? amended : record));
+    const replay = new Replay(ADDRESS, life.actor.machine, { machineOf: life.machineOf });
+    expect(replay.run(log)).toBeNull();
+    const lie = { ...event, result: { ...event.result, tags: ["other"] } };
+    const again = new Replay(ADDRESS, life.actor.machine, { machineOf: life.machineOf });
+    expect(again.run([log[0]!, lie])).toMatchObject({ seq: 2 });
+  });
+});
+
+describe("the answer to an event", () => {
+  const one = { initial: "a", states: { a: { on: { GO: "b" } }, b: {} } };
+
+  test("says where its record led", () => {
+    const life = new Life(one);
+    const record = life.event("GO");
+    expect(eventAnswer("a", record)).toEqual({
+      actorId: "a",
+      seq: 2,
+      actorSeq: 2,
+      at: "1970-01-01T00:00:01.000Z",
+      type: "GO",
+      handled: true,
+      stateValue: "b",
+      tags: [],
+      status: "active",
+      done: false,
+      definitionId: "m-v1",
+      migratedTo: null,
+      historyFingerprint: record.fingerprint,
+    });
+  });
+
+  test("says what it set in motion, and a repeat says it again", () => {
+    const life = new Life(one);
+    const record = life.event("GO");
+    const output = { "@expr": "7" };
+    life.move(
+      2,
+      { initial: "c", output, states: { c: { always: "z" }, z: { type: "final" } } },
+      {
+        stateMapping: { b: "c" },
+      },
+    );
+    const amended = { ...record, result: withAftermath(record, life.actor, "m-v2") };
+    const { seq, at, kind, key, request } = amended;
+    const stored = decodeRecord({ seq, at, kind, key, request }, encodeBody(amended));
+    expect(eventAnswer("a", stored)).toEqual({
+      ...eventAnswer("a", record),
+      actorSeq: 3,
+      stateValue: "z",
+      status: "done",
+      done: true,
+      output: 7,
+      definitionId: "m-v2",
+      migratedTo: "m-v2",
+    });
+    expect(stored.stateValue).toBe("b");
+  });
+
+  test("to one that was not handled names what is there then", () => {
+    const life = new Life(one);
+    const record = life.event("UNKNOWN");
+    life.move(2, { initial: "a", states: { a: { on: { OTHER: "a" } } } });
+    const amended = { ...record, result: withAftermath(record, life.actor, "m-v2") };
+    expect(eventAnswer("a", record)).toMatchObject({ reason: "no_transition", nextEvents: ["GO"] });
+    expect(eventAnswer("a", amended)).toMatchObject({
+      handled: false,
+      reason: "no_transition",
+      nextEvents: ["OTHER"],
+    });
   });
 });

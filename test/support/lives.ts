@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../src/base/json.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { Actor } from "../../src/lifecycle/actor.ts";
 import { advance } from "../../src/lifecycle/advance.ts";
@@ -6,6 +7,8 @@ import type { Advanced } from "../../src/lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../../src/lifecycle/input.ts";
 import type { Birth, Input } from "../../src/lifecycle/input.ts";
 import { moveBy } from "../../src/lifecycle/move.ts";
+import { refuseMove } from "../../src/lifecycle/refuse-move.ts";
+import { beforeMove, whyNoRollback } from "../../src/lifecycle/roll-back.ts";
 import { decodeRecord, encodeBody } from "../../src/lifecycle/record.ts";
 import { Replay } from "../../src/lifecycle/replay.ts";
 import type { LogRecord } from "../../src/lifecycle/types.ts";
@@ -98,6 +101,19 @@ export class Life {
     };
   }
 
+  /** Throws where its replay, as the log says, gives another snapshot. */
+  checkReplay(): void {
+    const again = this.replayed().actor?.envelope;
+    if (canonicalJson(again as never) === canonicalJson(this.envelope as never)) return;
+    throw new Error(`${canonicalJson(again as never)}\n${canonicalJson(this.envelope as never)}`);
+  }
+
+  /** Why version `n` has no place for it, or "moved". */
+  refusal(n: number, definition: JsonObject, more: Partial<Move> = {}): string {
+    const moved = moveBy(this.#actor, this.moveTo(n, more), this.version(n, definition), this.at);
+    return moved.ok ? "moved" : moved.code;
+  }
+
   /** Moves to version `n`, deployed or given; throws what makes it unmappable. */
   move(n: number, definition: JsonObject | null, more: Partial<Move> = {}): LogRecord {
     if (definition !== null) this.version(n, definition);
@@ -107,7 +123,26 @@ export class Life {
     return this.taken(moved).record;
   }
 
-  /** The log lived again. */
+  /** A rule matches and cannot move it; false where that was recorded before. */
+  refuse(n: number, strand: boolean, message = "a"): boolean {
+    const reason = { code: "state_missing", message };
+    const refused = refuseMove(this.#actor, this.moveTo(n), reason, strand, this.at);
+    if (refused !== null) this.taken(refused);
+    return refused !== null;
+  }
+
+  /** Takes its last move back, or says why that cannot be. */
+  rollBack(reason: string | null = null): string | null {
+    const { seq } = this.envelope.entered;
+    const moved = this.log.find((record) => record.seq === seq) ?? null;
+    const refused = whyNoRollback(moved, this.log.slice(seq));
+    if (refused !== null || moved === null) return refused;
+    const machine = this.machineOf(beforeMove(moved).definitionHash);
+    this.give({ kind: "rolled_back", moved, machine, reason });
+    return null;
+  }
+
+  /** The log lived again; throws where it comes out another. */
   replayed(): Replay {
     const [, ...versions] = [...this.#machines.values()];
     const machine = (this.#machines.get("hash-v1") ?? versions[0]) as CompiledMachine;
