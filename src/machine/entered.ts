@@ -4,6 +4,7 @@ import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { DeclaredTransition, StateNode } from "./engine-types.ts";
 import { activeNodes, commonAncestor, isWithin } from "./landing.ts";
+import type { Landed } from "./landing.ts";
 import type { Decisions, MachineState, StateValue, TransitionTaken } from "./types.ts";
 
 /** What a log tells of one record. */
@@ -31,7 +32,7 @@ export function enteredAt(
   const found = new Map<string, number>();
   const pending = new Set(paths);
   let younger: Stay | null = null;
-  for (const record of records) {
+  for (const record of pending.size > 0 ? records : []) {
     const active = activeNodes(machine, record.stateValue);
     for (const path of pending) {
       const node = machine.nodes.get(path);
@@ -48,6 +49,26 @@ export function enteredAt(
     found.set(path, Object.hasOwn(entered, path) ? (entered[path] as number) : at);
   }
   return Object.fromEntries(found);
+}
+
+/**
+ * For states of a new version, when the actor came to the old states that they stand for after a landing: of several
+ * the earliest; those that stand for none are left out. Records and history are those before the move.
+ */
+export function enteredBefore(
+  from: CompiledMachine,
+  landing: Pick<Landed, "oldOf">,
+  states: Iterable<string>,
+  records: Iterable<Stay>,
+  history: MachineState["history"],
+): { [path: string]: number } {
+  const olds = new Map([...states].map((state) => [state, landing.oldOf(state)]));
+  const entered = enteredAt(from, records, [...olds.values()].flat(), history);
+  const times = [...olds].flatMap(([state, paths]) => {
+    const known = paths.flatMap((path) => entered[path] ?? []);
+    return known.length > 0 ? [[state, Math.min(...known)] as const] : [];
+  });
+  return Object.fromEntries(times);
 }
 
 function entersAgain(

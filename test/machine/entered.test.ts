@@ -5,9 +5,9 @@ import { compileDefinition } from "../../src/machine/compile.ts";
 import type { CompiledMachine } from "../../src/machine/compile.ts";
 import { pathOf } from "../../src/machine/engine-types.ts";
 import type { StateNode } from "../../src/machine/engine-types.ts";
-import { enteredAt, reenters } from "../../src/machine/entered.ts";
+import { enteredAt, enteredBefore, reenters } from "../../src/machine/entered.ts";
 import type { Stay } from "../../src/machine/entered.ts";
-import { activeNodes } from "../../src/machine/landing.ts";
+import { activeNodes, landingOf } from "../../src/machine/landing.ts";
 import { persist } from "../../src/machine/live.ts";
 import type { Live } from "../../src/machine/live.ts";
 import { start, step } from "../../src/machine/step.ts";
@@ -192,6 +192,35 @@ describe("when a state was entered", () => {
     expect(enteredAt(machine, records({ omitted: undefined }), ["w"], {})).toEqual({ w: 1 });
   });
 });
+
+test("new states have been there as long as the first of the old ones that they stand for", () => {
+  const { live, stays } = play(machine, ["AWAY", "PAR", "P"]);
+  const { value, history } = persist(live);
+  const to = compileDefinition({
+    id: "m",
+    initial: "all",
+    states: { all: { initial: "one", states: { one: {}, two: {} } } },
+  });
+  const landing = landingOf(machine, to, value, {
+    par: "all",
+    "par.p": "all.one",
+    "par.p.b": "all.one",
+    "par.q.x": "all.one",
+  });
+  if (!landing.ok) throw new Error(landing.message);
+  const states = ["", "all", "all.one", "all.two"];
+  expect(enteredBefore(machine, landing, states, stays, history)).toEqual({
+    "": 0,
+    all: 2,
+    "all.one": 2,
+  });
+  expect(enteredBefore(machine, landing, [], neverRead(), history)).toEqual({});
+});
+
+// oxlint-disable-next-line require-yield
+function* neverRead(): Generator<Stay> {
+  throw new Error("read for nothing");
+}
 
 test("timers that XState starts tell the same, of random machines", () => {
   let again = 0;
