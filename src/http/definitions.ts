@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { PerdureError } from "../base/errors.ts";
 import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
 import { respond } from "./answer.ts";
@@ -37,13 +36,11 @@ export const definitionRoutes = [
       "parent_not_found",
     ],
     async handle({ context, env, principal, body }) {
-      const rule = ruleOfDeploy(body);
-      if (rule !== null) throw new PerdureError("not_yet", "Migrations are not built yet.");
       const command = {
         id: body.id,
         definition: body.definition,
         parentId: body.parentId ?? null,
-        rule,
+        rule: ruleOfDeploy(body),
         confirmToken: body.confirmToken ?? null,
         lease: leaseMs(env),
         replaceable: env.PERDURE_PROFILE === "development",

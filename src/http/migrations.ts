@@ -56,7 +56,7 @@ export const migrationRoutes = [
     answers: {
       201: {
         description: "The rule.",
-        schema: ref("Rule"),
+        schema: ref("RuleMade"),
         headers: ["Location", "Idempotent-Replayed"],
       },
     },

@@ -63,6 +63,7 @@ export type { BatchEvent, EventsApi, SendOptions, WaitOptions } from "./events.t
 export type { ApiKey, CreatedKey, KeysApi, Scope } from "./keys.ts";
 export type {
   HistoryDecision,
+  MadeRule,
   Match,
   MigrationItem,
   MigrationOutcome,

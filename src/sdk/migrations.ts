@@ -1,4 +1,5 @@
 import type { StateValue } from "./actor-types.ts";
+import type { Problem } from "./errors.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { sendKeyed } from "./keyed.ts";
 import type { KeyedOptions, Replayable } from "./keyed.ts";
@@ -61,6 +62,14 @@ export interface MigrationRule {
   inForceAt: string;
   replaces: string | null;
   replacedBy: string | null;
+}
+
+/** A rule that was just made. */
+export interface MadeRule extends MigrationRule {
+  /** What is allowed and doubtful, such as an event in the path that the version does not know. */
+  warnings: Problem[];
+  /** Actors that handled the path's events in order, but not as the rule wants. */
+  nearMisses?: number;
 }
 
 export interface MigrationProgress extends MigrationRule {
@@ -138,7 +147,8 @@ export interface MigrationPlan {
     firstDivergence?: { seq: number; expected: JsonValue; actual: JsonValue };
   }[];
   /** Lets the very same request through although actors cannot be moved; once, for ten minutes. */
-  confirmToken: string | null;
+  confirmToken: string;
+  warnings: Problem[];
   /** ISO 8601. */
   asOf: string;
 }
@@ -147,7 +157,7 @@ type Act = (ruleId: string, options?: KeyedOptions) => Promise<Replayable<Migrat
 
 export interface MigrationsApi {
   /** Makes a rule between two definitions that are deployed. Refused with a plan if some actors cannot be moved. */
-  create(request: MigrationRequest, options?: KeyedOptions): Promise<Replayable<MigrationRule>>;
+  create(request: MigrationRequest, options?: KeyedOptions): Promise<Replayable<MadeRule>>;
   /** What `create` would do. Stores nothing. */
   preview(
     request: MigrationRequest,
@@ -205,7 +215,7 @@ export function migrationsApi(transport: Transport): MigrationsApi {
     retire: act("retire"),
     retry: act("retry"),
     async create(request, options = {}) {
-      return sendKeyed<MigrationRule>(transport, { path: root, body: request }, options);
+      return sendKeyed<MadeRule>(transport, { path: root, body: request }, options);
     },
     async preview(request, { replay, ...options } = {}) {
       const call = { path: `${root}/preview`, body: { ...request, replay }, options };

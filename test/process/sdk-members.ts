@@ -148,6 +148,7 @@ export const MIGRATION_PLAN: Members<MigrationPlan> = {
   sampleIds: "always",
   replay: "optional",
   confirmToken: "always",
+  warnings: "always",
   asOf: "always",
 };
 export const ACTOR_DECISION: Members<ActorDecision> = {

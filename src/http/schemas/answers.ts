@@ -64,6 +64,10 @@ const rule = {
   replacedBy: orNull(text),
 };
 
+const nearMisses = {
+  ...count,
+  description: "Actors that handled the path's events in order, but not as the rule wants.",
+};
 const decision = oneOf("pending", "match", "diverged");
 const carried = object({ kept: count, cancelled: count, started: count });
 
@@ -260,10 +264,7 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
     ...definition,
     warnings: list(ref("Fault")),
     rule: { ...orNull(ref("Rule")), description: "What moves actors of the parent." },
-    "nearMisses?": {
-      ...count,
-      description: "Actors that handled the path's events in order, but not as the rule wants.",
-    },
+    "nearMisses?": nearMisses,
     idempotent: { ...flag, description: "Whether the very same was deployed before." },
     "replaced?": {
       ...flag,
@@ -275,7 +276,7 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
     match: count,
     pending: count,
     diverged: count,
-    nearMisses: count,
+    nearMisses,
     byState: list(
       object({
         definitionId: text,
@@ -305,10 +306,12 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
         "firstDivergence?": object({ seq: count, expected: anything, actual: anything }),
       }),
     ),
-    confirmToken: orNull(text),
+    warnings: list(ref("Fault")),
+    confirmToken: text,
     asOf: instant,
   }),
   Rule: object(rule),
+  RuleMade: object({ ...rule, warnings: list(ref("Fault")), "nearMisses?": nearMisses }),
   RuleProgress: object({
     ...rule,
     counts: object({
