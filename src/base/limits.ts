@@ -212,6 +212,8 @@ export const LIMITS = {
   lostRefsPerAlarm: 1_000,
   /** entries of one call to a shard: ids that are selected or picked. */
   entriesPerCall: 2_000,
+  /** entries that a shard decides a rule for in one turn: some ms, after which others have theirs. */
+  entriesDecided: 4_096,
   /** entries that a selection has ready of each shard. */
   entriesAhead: 500,
   /** ms an isolate trusts what it knows of a tenant's webhooks and used definitions. */

@@ -1,5 +1,4 @@
 import { DurableObject } from "cloudflare:workers";
-import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import { sha256Hex } from "../base/sha256.ts";
@@ -12,27 +11,32 @@ import { openDirectory } from "../storage/directory-schema.ts";
 import { storedVersion } from "../storage/schema.ts";
 import { pruneTombstones } from "../storage/directory-tombstones.ts";
 import { bury } from "./bury.ts";
+import { candidates } from "./candidates.ts";
 import { count, figures } from "./count.ts";
 import { Debts } from "./debts.ts";
 import { asGiven } from "./given.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { Lag } from "./lag.ts";
 import { list, pick, select } from "./list.ts";
+import { outcomes } from "./outcomes.ts";
 import { put } from "./put.ts";
 import { overdueNow, rouseAll, unavailable } from "./rouse-overdue.ts";
 import type {
   Buried,
+  Candidates,
+  CandidatesQuery,
   DirectoryRpc,
   Entry,
   Filter,
   Given,
+  OutcomesQuery,
   Place,
-  RuleItem,
   RuleQuery,
-  Selected,
   Survey,
 } from "./rpc.ts";
+import { RuleScreen } from "./rule-screen.ts";
 import { Shard } from "./shard.ts";
+import { noOutcomes, survey } from "./survey.ts";
 
 /** One shard of a tenant's directory of actors. Reading one that has nothing writes nothing. */
 export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc {
@@ -121,16 +125,26 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     );
   }
 
-  survey(_query: RuleQuery & { samples: number }): Promise<Given<Survey>> {
-    return asGiven(later);
+  survey(query: RuleQuery & { samples: number }): Promise<Given<Survey>> {
+    return asGiven(async () => {
+      const screen = new RuleScreen(query);
+      if (!(await this.#exists())) return { classes: [], finished: 0, outcomes: noOutcomes() };
+      return await survey(() => this.#reading(), screen, query);
+    });
   }
 
-  candidates(): Promise<Given<{ items: Selected[]; looked: number; next: string | null }>> {
-    return asGiven(later);
+  candidates(query: CandidatesQuery) {
+    return this.#read(
+      (shard) => candidates(shard, new RuleScreen(query), query),
+      (): Candidates => ({ items: [], looked: 0, next: null }),
+    );
   }
 
-  outcomes(): Promise<Given<{ items: RuleItem[]; next: string | null }>> {
-    return asGiven(later);
+  outcomes(query: OutcomesQuery) {
+    return this.#read(
+      (shard) => outcomes(shard, query),
+      () => ({ items: [], next: null }),
+    );
   }
 
   override async alarm(): Promise<void> {
@@ -165,10 +179,14 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
   #read<T>(read: (shard: Shard) => T, nothing: () => T): Promise<Given<T>> {
     return asGiven(async () => {
       if (!(await this.#exists())) return nothing();
-      const shard = this.#open();
-      this.#follow();
-      return read(shard);
+      return read(this.#reading());
     });
+  }
+
+  #reading(): Shard {
+    const shard = this.#open();
+    this.#follow();
+    return shard;
   }
 
   /** Whether anything was ever written here. */
@@ -199,8 +217,4 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     this.#alarm.ensure(shard.takeLook());
     if (shard.takeOwing()) this.ctx.waitUntil(this.#debts.pay(shard));
   }
-}
-
-function later(): never {
-  throw new PerdureError("not_yet", "Migrations are not built yet.");
 }

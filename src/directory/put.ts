@@ -24,11 +24,11 @@ export function put(shard: Shard, entry: Entry, now: number): void {
   if (!same && hasTombstone(db, entry.uid)) return;
 
   const to = shard.classFor(classOf(entry));
-  const next = rowOf(entry, to.n, same ? row : null);
+  const next = rowOf(entry, shard, to.n, same ? row : null);
   // A repeat says nothing of an actor that was woken in vain, and is not tried sooner for it.
   if (row && sameRow(row, next)) return;
   forgetRousing(shard, entry.id);
-  writeEntry(db, next);
+  writeEntry(db, next, row?.moves !== next.moves);
   if (row && !same) keepSums(db, row);
   if (!row || !same || row.refs !== next.refs) {
     const before = row ? refsOf(row) : {};
@@ -55,7 +55,7 @@ export function forgetRousing(shard: Shard, id: string): void {
 }
 
 /** `before` is of the same incarnation: what is counted since birth only grows, also where two say the same seq. */
-function rowOf(entry: Entry, n: number, before: EntryRow | null): EntryRow {
+function rowOf(entry: Entry, shard: Shard, n: number, before: EntryRow | null): EntryRow {
   return {
     id: entry.id,
     class: n,
@@ -68,7 +68,35 @@ function rowOf(entry: Entry, n: number, before: EntryRow | null): EntryRow {
     replays: Math.max(entry.replays, before?.replays ?? 0),
     refs: canonicalJson(entry.refs),
     steps: entry.steps ?? before?.steps ?? null,
+    moves: movesOf(entry, before),
+    entered: enteredOf(entry, shard, before),
   };
+}
+
+/** A version that knew of no rules says nothing of them, so what is known stays. */
+function movesOf({ moves }: Entry, before: EntryRow | null): string | null {
+  if (moves === undefined) return before?.moves ?? null;
+  if (moves.length === 0) return null;
+  const known = moves.map(({ ruleId, outcome, reason, state, decidedAtSeq, at }) => ({
+    ruleId,
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
+    ...(state === undefined ? {} : { state }),
+    decidedAtSeq,
+    at,
+  }));
+  return canonicalJson(known);
+}
+
+/** The same; but not of the definition that it came to meanwhile. */
+function enteredOf(
+  { definitionId, entered }: Entry,
+  shard: Shard,
+  before: EntryRow | null,
+): number | null {
+  if (entered !== undefined) return entered;
+  const stays = before && shard.classOf(before.class).is.definitionId === definitionId;
+  return stays ? before.entered : null;
 }
 
 function sameRow(a: EntryRow, b: EntryRow): boolean {

@@ -120,7 +120,7 @@ function markUnavailable(shard: Shard, row: EntryRow): void {
   const reasons = [...from.is.attention, "definition_unavailable" as const];
   const to = shard.classFor(classOf({ ...from.is, attention: reasons }));
   if (to === from) return;
-  writeEntry(shard.db, { ...row, class: to.n });
+  writeEntry(shard.db, { ...row, class: to.n }, false);
   from.count -= 1;
   to.count += 1;
 }

@@ -151,6 +151,26 @@ export interface RuleItem {
   at: number;
 }
 
+export type CandidatesQuery = RuleQuery & {
+  stage: "match" | "pending";
+  after: string | null;
+  limit: number;
+};
+
+export interface Candidates {
+  items: Selected[];
+  looked: number;
+  next: string | null;
+}
+
+export interface OutcomesQuery {
+  ruleId: string;
+  /** Null: any. */
+  outcome: RuleOutcome | null;
+  after: string | null;
+  limit: number;
+}
+
 /** A refusal instead of an answer: tables of a newer version, overload. */
 export type Given<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
@@ -184,18 +204,12 @@ export interface DirectoryRpc {
   /**
    * Living actors on `from` that a sweep has to ask, behind an id: in the first stage those that codes say match, in the
    * second all others whose decision may be out of date or is not sure. Never one that has surely diverged, that is
-   * held, or that the rule has moved. `looked` counts the entries that the page went over.
+   * held, or that the rule has moved. `looked` counts the entries that the page went over. A page may be empty and not
+   * the last; that one has `next` null.
    */
-  candidates(
-    query: RuleQuery & { stage: "match" | "pending"; after: string | null; limit: number },
-  ): Promise<Given<{ items: Selected[]; looked: number; next: string | null }>>;
+  candidates(query: CandidatesQuery): Promise<Given<Candidates>>;
   /** What became of actors by a rule, behind an id. */
-  outcomes(query: {
-    ruleId: string;
-    outcome: RuleOutcome | null;
-    after: string | null;
-    limit: number;
-  }): Promise<Given<{ items: RuleItem[]; next: string | null }>>;
+  outcomes(query: OutcomesQuery): Promise<Given<{ items: RuleItem[]; next: string | null }>>;
 }
 
 /** One shard of a tenant's references, named `tenant/number`, by hash of name and value. */

@@ -4,6 +4,7 @@ import type { Outcomes, PackedHistories } from "../fingerprint/decide-histories.
 import type { Decision } from "./automaton.ts";
 import { DIVERGED_BYTE, MATCH_BYTE, PENDING_BYTE } from "./compile.ts";
 import type { Compiled } from "./compile.ts";
+import type { CutHistories } from "./packed-histories.ts";
 
 /** What packed codes say about one history. */
 export interface Screened {
@@ -18,14 +19,14 @@ export interface Screened {
 export class Screening {
   readonly #all: boolean;
   readonly #exact: boolean;
-  readonly #lengths: Uint8Array;
+  readonly #open: Uint8Array;
   readonly #outcomes: Uint8Array;
   readonly #at: Uint8Array;
 
-  constructor({ pattern }: Compiled, lengths: Uint8Array, { outcomes, at }: Outcomes) {
+  constructor({ pattern }: Compiled, open: Uint8Array, { outcomes, at }: Outcomes) {
     this.#all = pattern.match === "all";
     this.#exact = pattern.match === "exact";
-    this.#lengths = lengths;
+    this.#open = open;
     this.#outcomes = outcomes;
     this.#at = at;
   }
@@ -40,8 +41,7 @@ export class Screening {
     if (outcome === undefined || at === undefined) {
       throw new RangeError(`There are ${this.length} histories, none of number ${index}`);
     }
-    // The steps of a longer history are cut here, and what comes next is not known.
-    const cut = (this.#lengths[index] ?? 0) >= LIMITS.historySteps;
+    const cut = this.#open[index] !== 0;
     if (outcome === PENDING_BYTE) return { decision: "pending", at, sure: !cut };
     if (outcome !== MATCH_BYTE) {
       return { decision: "diverged", at, sure: outcome === DIVERGED_BYTE };
@@ -52,9 +52,18 @@ export class Screening {
 }
 
 /** Decides every history by every rule on its codes alone; answers in the order of the rules. */
-export function decideBatch(rules: readonly Compiled[], histories: PackedHistories): Screening[] {
-  const tables = rules.map(({ table }) => table);
-  return decideHistories(tables, histories).map(
-    (outcomes, index) => new Screening(rules[index] as Compiled, histories.lengths, outcomes),
-  );
+export function decideBatch(
+  rules: readonly Compiled[],
+  histories: PackedHistories | CutHistories,
+): Screening[] {
+  const open = "open" in histories ? histories.open : histories.lengths.map(isCut);
+  return decideHistories(
+    rules.map(({ table }) => table),
+    histories,
+  ).map((outcomes, index) => new Screening(rules[index] as Compiled, open, outcomes));
+}
+
+/** The steps of a longer history are cut at this length, and what comes next is not known. */
+function isCut(length: number): number {
+  return length >= LIMITS.historySteps ? 1 : 0;
 }

@@ -18,6 +18,10 @@ export interface EntryRow {
   refs: string;
   /** Packed codes in base64. */
   steps: string | null;
+  /** Canonical JSON, what rules did to it; null when nothing. */
+  moves: string | null;
+  /** Steps of its history when it came to its definition; null where nobody knows. */
+  entered: number | null;
 }
 
 export function findEntry(db: Db, id: string): EntryRow | null {
@@ -33,14 +37,16 @@ export function entriesOf(db: Db, ids: readonly string[]): EntryRow[] {
   );
 }
 
-/** Two rows: its own and the index's. */
-export function writeEntry(db: Db, row: EntryRow): void {
+/** Two rows: its own and the index's. `marked`: what rules did to it is other than what is stored, which is a third. */
+export function writeEntry(db: Db, row: EntryRow, marked: boolean): void {
+  // A column that is set has its indexes written, whether it changes or not.
+  const moves = marked ? ", moves = excluded.moves" : "";
   db.run(
-    `INSERT INTO entry (id, class, uid, born, seq, due, updated, events, replays, refs, steps)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO entry (id, class, uid, born, seq, due, updated, events, replays, refs, steps, moves, entered)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET class = excluded.class, uid = excluded.uid, born = excluded.born,
        seq = excluded.seq, due = excluded.due, updated = excluded.updated, events = excluded.events,
-       replays = excluded.replays, refs = excluded.refs, steps = excluded.steps`,
+       replays = excluded.replays, refs = excluded.refs, steps = excluded.steps, entered = excluded.entered${moves}`,
     row.id,
     row.class,
     row.uid,
@@ -52,6 +58,8 @@ export function writeEntry(db: Db, row: EntryRow): void {
     row.replays,
     row.refs,
     row.steps,
+    row.moves,
+    row.entered,
   );
 }
 

@@ -6,7 +6,7 @@ import type { SchemaStep } from "./schema.ts";
  * The only DDL of a directory shard: a new one runs all steps, an older one the tail. Steps that were released
  * are never edited. Every update of an entry writes its row and the row of the one index, and nothing else:
  * what can be filtered, but for times, is in the class. `due` and `updated` are in the index so that lists and
- * scans by them read nothing else.
+ * scans by them read nothing else. `entry_moved` has the few that a rule did something to, and changes only with that.
  */
 const STEPS: readonly SchemaStep[] = [
   {
@@ -57,6 +57,15 @@ const STEPS: readonly SchemaStep[] = [
         tries         INTEGER NOT NULL,
         retry_at      INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
+    `,
+  },
+  {
+    to: 2,
+    name: "what migration rules did to actors",
+    statements: `
+      ALTER TABLE entry ADD COLUMN moves TEXT;
+      ALTER TABLE entry ADD COLUMN entered INTEGER;
+      CREATE INDEX entry_moved ON entry (id) WHERE moves IS NOT NULL;
     `,
   },
 ];

@@ -28,7 +28,7 @@ test("a shard of very many actors, none of which could be woken, still opens, li
     const numbers = `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${ENTRIES})`;
     storage.sql.exec(
       `INSERT INTO entry ${numbers}
-       SELECT 'a' || n, 1, 'u' || n, 1000 + n, 1, ?, 1000, 0, 0, '{}', NULL FROM n`,
+       SELECT 'a' || n, 1, 'u' || n, 1000 + n, 1, ?, 1000, 0, 0, '{}', NULL, NULL, NULL FROM n`,
       past,
     );
     storage.sql.exec(

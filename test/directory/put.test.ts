@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../src/base/limits.ts";
 import { shardCount } from "../../src/directory/shards.ts";
 import type { Entry } from "../../src/directory/rpc.ts";
 import { fresh } from "../support/api.ts";
@@ -96,6 +97,80 @@ describe("an entry", () => {
     // Its row, the sums, and the tombstone with its index.
     expect(await cost(name, () => shardCalls(name).bury(one))).toMatchObject({ rows: 4 });
     expect(await cost(name, () => shardCalls(name).bury(one))).toMatchObject({ rows: 0 });
+  });
+
+  test("costs a row more when a rule did something to its actor, and no more for that later", async () => {
+    const one = entry({ moves: [], entered: 0 });
+    const name = await shardWith(one);
+    const mark = { ruleId: "r_1", outcome: "migrated" as const, decidedAtSeq: 2, at: 5 };
+    const refused = { ...mark, ruleId: "r_2", outcome: "unmappable" as const, reason: "x" };
+    let next = one;
+    const change = (over: Partial<Entry>) => {
+      next = { ...next, ...over, seq: next.seq + 1 };
+      return cost(name, () => shardCalls(name).put(next));
+    };
+    expect(await change({ moves: [], entered: 1 })).toMatchObject({ rows: 2 });
+    expect(await change({ moves: [mark] })).toMatchObject({ rows: 3 });
+    expect(await change({ moves: [{ ...mark }], updatedAt: 9 })).toMatchObject({ rows: 2 });
+    expect(await change({ moves: [mark, refused] })).toMatchObject({ rows: 3 });
+    expect(await change({ moves: [] })).toMatchObject({ rows: 2 });
+    expect(await change({ moves: [mark] })).toMatchObject({ rows: 3 });
+    expect(await cost(name, () => shardCalls(name).bury(one))).toMatchObject({ rows: 3 });
+  });
+
+  test("keeps what rules did when a version tells that knew of none", async () => {
+    const mark = { ruleId: "r_1", outcome: "unmappable" as const, decidedAtSeq: 2, at: 5 };
+    const one = entry({ moves: [mark], entered: 7 });
+    const { moves: _m, entered: _e, ...old } = one;
+    const name = await shardWith(one, { ...old, seq: 2, stateValue: "b" });
+    const kept = () => sqlInShard(name, "SELECT moves, entered FROM entry");
+    const moves = '[{"at":5,"decidedAtSeq":2,"outcome":"unmappable","ruleId":"r_1"}]';
+    expect(await kept()).toEqual([{ moves, entered: 7 }]);
+    value(await shardCalls(name).put({ ...old, seq: 3, definitionId: "loan-v2" }));
+    expect(await kept()).toEqual([{ moves, entered: null }]);
+    value(await shardCalls(name).put({ ...old, seq: 1, uid: fresh("uid"), bornAt: 2_000 }));
+    expect(await kept()).toEqual([{ moves: null, entered: null }]);
+  });
+
+  test("is refused when what it says of rules is none, or too much", async () => {
+    const name = await shardWith();
+    const mark = { ruleId: "r_1", outcome: "unmappable", decidedAtSeq: 2, at: 5 };
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ ...mark, ruleId: `r_${n}` }));
+    const hostile: unknown[] = [
+      { moves: "all" },
+      { moves: null },
+      { moves: [null] },
+      { moves: [{ ...mark, ruleId: 'r"' }] },
+      { moves: [{ ...mark, ruleId: "r".repeat(65) }] },
+      { moves: [{ ...mark, outcome: "__proto__" }] },
+      { moves: [{ ...mark, reason: "x".repeat(LIMITS.textChars + 1) }] },
+      { moves: [{ ...mark, state: "x".repeat(129) }] },
+      { moves: [{ ...mark, at: 1.5 }] },
+      { moves: [{ ...mark, decidedAtSeq: "2" }] },
+      { moves: [mark, mark] },
+      { moves: many(LIMITS.rulesPerTenant + 1) },
+      { entered: -1 },
+      { entered: 0.5 },
+      { steps: "A".repeat(300) },
+      { steps: 5 },
+    ];
+    for (const over of hostile) {
+      const given = await shardCalls(name).put(entry(over as Partial<Entry>));
+      expect(given, JSON.stringify(over).slice(0, 80)).toMatchObject({
+        ok: false,
+        failure: { code: "invalid_request" },
+      });
+    }
+    const most = entry({ moves: many(LIMITS.rulesPerTenant) as Entry["moves"] & object });
+    value(await shardCalls(name).put(most));
+    const known = { ...mark, outcome: "migrated" as const, of: "a newer version" };
+    value(await shardCalls(name).put(entry({ id: "b", moves: [known] })));
+    const [row] = await sqlInShard<{ moves: string }>(
+      name,
+      "SELECT moves FROM entry WHERE id = 'b'",
+    );
+    expect(Object.keys(JSON.parse(row?.moves ?? "[{}]")[0])).not.toContain("of");
   });
 
   test("keeps its steps when news comes without them", async () => {

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import type { RuleQuery } from "../../src/directory/rpc.ts";
 import { shardCount } from "../../src/directory/shards.ts";
 import { DIRECTORY_VERSION } from "../../src/storage/directory-schema.ts";
 import { REFS_VERSION } from "../../src/storage/refs-schema.ts";
@@ -25,6 +26,17 @@ afterEach(() => void vi.useRealTimers());
 const TABLES =
   "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
 
+const RULE: RuleQuery = {
+  ruleId: null,
+  from: "loan-v1",
+  historyPath: [],
+  match: "all",
+  since: "birth",
+  percent: 100,
+  alphabet: null,
+};
+const PAGE = { after: null, limit: 5 };
+
 async function shardNamed(): Promise<string> {
   const tenant = fresh("t");
   await shardCount(env, tenant, true);
@@ -47,6 +59,20 @@ describe("a shard", () => {
     expect(value(await shard.pick({ ids: ["a"], filter: {} }))).toEqual([]);
     expect(value(await shard.count({}))).toEqual([]);
     expect(value(await shard.figures())).toEqual({ events: 0, replays: 0, overdue: 0, lagMs: 0 });
+    expect(value(await shard.survey({ ...RULE, samples: 5 }))).toEqual({
+      classes: [],
+      finished: 0,
+      outcomes: { migrated: 0, unmappable: 0, stranded: 0, rolled_back: 0 },
+    });
+    expect(value(await shard.candidates({ ...RULE, ...PAGE, stage: "match" }))).toEqual({
+      items: [],
+      looked: 0,
+      next: null,
+    });
+    expect(value(await shard.outcomes({ ...PAGE, ruleId: "r_1", outcome: null }))).toEqual({
+      items: [],
+      next: null,
+    });
     expect(await sqlInShard(name, TABLES)).toEqual([]);
     expect(await alarmOfShard(name)).toBeNull();
     const refs = env.REFS.getByName(name);
@@ -79,6 +105,9 @@ describe("a shard", () => {
     expect(await shard.pick({ ids: [], filter: {} })).toEqual(refused);
     expect(await shard.count({})).toEqual(refused);
     expect(await shard.figures()).toEqual(refused);
+    expect(await shard.survey({ ...RULE, samples: 5 })).toEqual(refused);
+    expect(await shard.candidates({ ...RULE, ...PAGE, stage: "match" })).toEqual(refused);
+    expect(await shard.outcomes({ ...PAGE, ruleId: "r_1", outcome: null })).toEqual(refused);
   });
 
   test("of references of a newer version is refused as data", async () => {

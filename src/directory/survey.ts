@@ -1,0 +1,129 @@
+import { canonicalJson } from "../base/json.ts";
+import type { JsonValue } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import { othersTurn } from "../base/pause.ts";
+import { RULE_OUTCOMES } from "../migration/rule.ts";
+import { countByOutcome } from "../storage/directory-moved.ts";
+import type { HistoryRow } from "../storage/directory-moved.ts";
+import { isLiving } from "./rule-screen.ts";
+import type { Judged, RuleScreen } from "./rule-screen.ts";
+import type { ActorClass, RuleQuery, Survey, SurveyClass } from "./rpc.ts";
+import type { Shard } from "./shard.ts";
+import { Spread } from "./spread.ts";
+
+const KINDS = ["match", "pending", "diverged", "near"] as const;
+
+/**
+ * Decides a rule over all entries, some thousands in one turn; `open` gives the shard anew in each, since what it
+ * knows may change between them. An entry is met once whatever happens to it: its id does not change.
+ */
+export async function survey(
+  open: () => Shard,
+  screen: RuleScreen,
+  { ruleId, from, samples }: Pick<RuleQuery, "ruleId" | "from"> & { samples: number },
+): Promise<Survey> {
+  const most = Number.isSafeInteger(samples) ? Math.min(samples, LIMITS.planReplays) : 0;
+  const tallies = new Map<string, Tally>();
+  let after = "";
+  for (;;) {
+    const shard = open();
+    const rows = screen.read(shard, after);
+    count(tallies, shard, screen, rows, most);
+    const last = rows.at(-1);
+    if (!last || rows.length < LIMITS.entriesDecided) break;
+    [after] = last;
+    await othersTurn();
+  }
+  const shard = open();
+  return {
+    classes: [...tallies.values()].map((tally) => tally.sum()),
+    finished: finishedOn(shard, from),
+    outcomes: outcomesOf(shard, ruleId),
+  };
+}
+
+/** Actors of one state and status. */
+class Tally {
+  readonly #sum: SurveyClass;
+  readonly #samples: { [kind in (typeof KINDS)[number]]: Spread<string> };
+
+  constructor({ stateValue, status }: ActorClass, samples: number) {
+    const none = { match: [], pending: [], diverged: [], near: [] };
+    const zero = { match: 0, pending: 0, diverged: 0, near: 0, held: 0 };
+    this.#sum = { stateValue, status, ...zero, samples: none };
+    this.#samples = {
+      match: new Spread(samples),
+      pending: new Spread(samples),
+      diverged: new Spread(samples),
+      near: new Spread(samples),
+    };
+  }
+
+  add({ id, decision, near }: Judged, taken: boolean): void {
+    this.#sum[decision] += 1;
+    this.#samples[decision].add(id);
+    if (!taken) this.#sum.held += 1;
+    if (!near) return;
+    this.#sum.near += 1;
+    this.#samples.near.add(id);
+  }
+
+  sum(): SurveyClass {
+    for (const kind of KINDS) this.#sum.samples[kind] = this.#samples[kind].take();
+    return this.#sum;
+  }
+}
+
+function count(
+  tallies: Map<string, Tally>,
+  shard: Shard,
+  screen: RuleScreen,
+  rows: readonly HistoryRow[],
+  samples: number,
+): void {
+  const byClass = new Map<number, Tally>();
+  const tallyOf = (n: number): Tally => {
+    const known = byClass.get(n);
+    if (known) return known;
+    const { is } = shard.classOf(n);
+    const text = stateText(is);
+    const tally = tallies.get(text) ?? new Tally(is, samples);
+    tallies.set(text, tally);
+    byClass.set(n, tally);
+    return tally;
+  };
+  for (const judged of screen.judge(rows)) {
+    const { n, uid, decision } = judged;
+    tallyOf(n).add(judged, decision !== "match" || screen.takes(uid));
+  }
+}
+
+/** Two classes of a survey are one exactly when their texts are equal. */
+export function stateText({
+  stateValue,
+  status,
+}: Pick<ActorClass, "stateValue" | "status">): string {
+  return canonicalJson([status, stateValue as JsonValue]);
+}
+
+function finishedOn(shard: Shard, from: string): number {
+  let sum = 0;
+  for (const { is, count: some } of shard.classes.values()) {
+    if (is.definitionId === from && !isLiving(is)) sum += some;
+  }
+  return sum;
+}
+
+export function noOutcomes(): Survey["outcomes"] {
+  return { migrated: 0, unmappable: 0, stranded: 0, rolled_back: 0 };
+}
+
+function outcomesOf(shard: Shard, ruleId: string | null): Survey["outcomes"] {
+  const outcomes = noOutcomes();
+  if (ruleId === null) return outcomes;
+  const counted = new Map(
+    countByOutcome(shard.db, ruleId).map(({ outcome, count: some }) => [outcome, some]),
+  );
+  for (const outcome of RULE_OUTCOMES) outcomes[outcome] = counted.get(outcome) ?? 0;
+  return outcomes;
+}
