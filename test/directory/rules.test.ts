@@ -214,7 +214,7 @@ describe("a shard that is asked about a rule", () => {
         const wanted = all.flatMap(({ entry: { id, moves = [] } }): RuleItem[] =>
           moves
             .filter((mark) => mark.ruleId === ruleId && mark.outcome === (outcome ?? mark.outcome))
-            .map(({ ruleId: _, ...mark }) => ({ actorId: id, ...mark })),
+            .map(({ ruleId: _rule, ...mark }) => ({ actorId: id, ...mark })),
         );
         wanted.sort((a, b) => (a.actorId < b.actorId ? -1 : 1));
         const got: RuleItem[] = [];
