@@ -175,7 +175,7 @@ class Life {
 }
 
 /** Epoch of the youngest change that is in force. */
-function epochAt({ changes }: World, at: number): number {
+export function epochAt({ changes }: World, at: number): number {
   return changes.filter((change) => change.at + LEASE_MS <= at).length;
 }
 

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import type { JsonObject } from "../../src/base/json.ts";
+import { parsePattern } from "../../src/migration/pattern.ts";
 import { EVENTS, written } from "./histories.ts";
 import type { Written } from "./history-reference.ts";
 
@@ -91,12 +92,14 @@ function versionOf(id: string): fc.Arbitrary<Version> {
 const versions = fc.tuple(...["v1", "v2", "v3", "v4"].map(versionOf)) as fc.Arbitrary<Version[]>;
 
 /** Paths name timers of states too: `@timer:idle:400`. */
-const path = written.map((rule) => ({
-  ...rule,
-  historyPath: rule.historyPath.map((name) =>
-    name.replace(/@(timer|done|error):.*/, "@timer:idle:400"),
-  ),
-}));
+const path = written
+  .map((rule) => ({
+    ...rule,
+    historyPath: rule.historyPath.map((name) =>
+      name.replace(/@(timer|done|error):.*/, "@timer:idle:400"),
+    ),
+  }))
+  .filter((rule) => parsePattern(rule).ok);
 
 function ruleBetween(versions: Version[], id: string): fc.Arbitrary<WrittenRule> {
   return fc

@@ -1,0 +1,74 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Replay } from "../../src/lifecycle/replay.ts";
+import { canonicalJson } from "../../src/base/json.ts";
+import type { JsonValue } from "../../src/base/json.ts";
+import { drivenLife } from "../support/migration-driver.ts";
+import type { Driven } from "../support/migration-driver.ts";
+import { referenceLife, referenceOfInputs } from "../support/migration-reference.ts";
+import type { Lived } from "../support/migration-reference.ts";
+import { worlds } from "../support/migration-world.ts";
+
+const RUNS = 2_000;
+
+describe("an actor that rules move", () => {
+  it("is moved as the reference says, whatever rules, stops, visits and crashes there are", () => {
+    fc.assert(
+      fc.property(worlds(true), (world) => {
+        expect(lived(drivenLife(world))).toEqual(referenceLife(world));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("has its records handled by versions that follow from records and rule changes alone", () => {
+    fc.assert(
+      fc.property(worlds(false), (world) => {
+        const driven = lived(drivenLife(world));
+        expect(driven).toEqual(referenceOfInputs(world, driven.inputs));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("is the same whether visits are repeated, left out, or cut off, where no timer is at work", () => {
+    fc.assert(
+      fc.property(worlds(false), fc.array(fc.boolean(), { maxLength: 25 }), (world, kept) => {
+        const still = world.versions.map(({ id, states }) => ({
+          id,
+          states: Object.fromEntries(
+            Object.entries(states).map(([name, { on }]) => [name, { on, after: null }]),
+          ),
+        }));
+        const happenings = world.happenings.flatMap((one, n) => {
+          if (one.kind === "event") return [one];
+          return kept[n] ? [one, one] : [];
+        });
+        const one = lived(drivenLife({ ...world, versions: still }));
+        const other = lived(drivenLife({ ...world, versions: still, happenings }));
+        expect(other).toEqual(one);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("replays to the very same snapshot, by its log and the definitions that it lived on", () => {
+    fc.assert(
+      fc.property(worlds(true), (world) => {
+        const { actor, log, machines } = drivenLife(world);
+        const first = machines.get("v1")!;
+        const replay = new Replay({ tenant: "t", id: "a" }, first, {
+          machineOf: (hash) => machines.get(hash)!,
+        });
+        expect(replay.run(log)).toBeNull();
+        const end = replay.actor?.envelope as unknown as JsonValue;
+        expect(canonicalJson(end)).toBe(canonicalJson(actor.envelope as unknown as JsonValue));
+      }),
+      { numRuns: RUNS / 2 },
+    );
+  });
+});
+
+function lived({ inputs, version, state }: Driven): Lived {
+  return { inputs, version, state };
+}

@@ -1,0 +1,192 @@
+import type { Laws } from "../../src/actor/laws.ts";
+import { Work } from "../../src/actor/work.ts";
+import { compileDefinition } from "../../src/machine/compile.ts";
+import type { CompiledMachine } from "../../src/machine/compile.ts";
+import { enteredAt } from "../../src/machine/entered.ts";
+import { landingOf } from "../../src/machine/landing.ts";
+import type { Actor } from "../../src/lifecycle/actor.ts";
+import { beginActor } from "../../src/lifecycle/birth.ts";
+import { NO_ORIGIN } from "../../src/lifecycle/input.ts";
+import type { LogRecord } from "../../src/lifecycle/types.ts";
+import { compile } from "../../src/migration/compile.ts";
+import { confirm } from "../../src/migration/confirm.ts";
+import { parsePattern } from "../../src/migration/pattern.ts";
+import { rampTo } from "../../src/migration/ramp.ts";
+import type { Rule } from "../../src/migration/rule.ts";
+import { END_MS, epochAt } from "./migration-reference.ts";
+import type { Input, Lived } from "./migration-reference.ts";
+import { LEASE_MS, definitionOf } from "./migration-world.ts";
+import type { Change, Happening, World } from "./migration-world.ts";
+
+/** What came of an actor that was moved by the actor room's own transactions. */
+export interface Driven extends Lived {
+  actor: Actor;
+  log: LogRecord[];
+  machines: Map<string, CompiledMachine>;
+}
+
+/** The same world as for the reference, through `Work`; a crash is a transaction whose outcome is thrown away. */
+export function drivenLife(world: World): Driven {
+  const driver = new Driver(world);
+  for (const happening of [...world.happenings, { at: END_MS, kind: "visit" } as Happening]) {
+    driver.transaction(happening);
+  }
+  return driver.driven;
+}
+
+class Driver {
+  readonly #world: World;
+  readonly #machines: Map<string, CompiledMachine>;
+  readonly #log: LogRecord[] = [];
+  readonly #inputs: Input[] = [];
+  #actor: Actor;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#machines = new Map(
+      world.versions.map((version) => [version.id, compileDefinition(definitionOf(version))]),
+    );
+    const birth = { uid: world.uid, definitionId: "v1", definitionHash: "v1" };
+    const machine = this.#machines.get("v1") as CompiledMachine;
+    const born = beginActor({ tenant: "t", id: "a" }, machine, birth, 0, NO_ORIGIN);
+    if (!born.ok) throw new Error(born.fault.message);
+    this.#actor = born.actor;
+    this.#log.push(born.record);
+  }
+
+  get driven(): Driven {
+    const { definitionId, machine } = this.#actor.envelope;
+    return {
+      inputs: this.#inputs,
+      version: definitionId,
+      state: machine.value as string,
+      actor: this.#actor,
+      log: this.#log,
+      machines: this.#machines,
+    };
+  }
+
+  transaction(happening: Happening): void {
+    const { at, kind } = happening;
+    const epoch = epochAt(this.#world, at);
+    const work = new Work(this.#actor, this.#laws(epoch));
+    work.fireDue(work.now(at));
+    const type = "type" in happening ? happening.type : null;
+    if (type !== null) {
+      const event = { kind: "event", type, payload: null } as const;
+      const outcome = work.try(event, work.now(at), NO_ORIGIN);
+      if (!outcome.ok) throw new Error(outcome.fault.message);
+      work.take(outcome);
+      work.fireDue(work.now(at));
+    }
+    if (kind === "crash" || !work.changed) return;
+    let version = this.#actor.envelope.definitionId;
+    for (const record of work.records) {
+      const { type: of, timer, handled } = record;
+      if (record.kind === "migrated" && record.error === null) {
+        version = (record.payload as { to: string }).to;
+      }
+      if (of === null) continue;
+      const dueAt = timer?.dueAt ?? null;
+      this.#inputs.push({
+        type: of,
+        at: record.at,
+        epoch,
+        dueAt,
+        handled: handled === true,
+        version,
+      });
+    }
+    this.#log.push(...work.records);
+    this.#actor = work.actor;
+  }
+
+  /** As the room's own `Laws`, but for the database that it reads the log from. */
+  #laws(epoch: number): Laws {
+    const rules = rulesAt(this.#world.changes.slice(0, epoch)).map((rule) => {
+      const parsed = parsePattern(rule);
+      if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+      return { rule, compiled: compile(parsed.pattern) };
+    });
+    const machineOf = (id: string) => this.#machines.get(id) as CompiledMachine;
+    const laws: Pick<Laws, "epoch" | "from" | "target" | "decide" | "restart" | "moveOf"> = {
+      epoch,
+      from: (definitionId) => rules.filter(({ rule }) => rule.from === definitionId),
+      target: ({ rule }) => machineOf(rule.to),
+      decide: ({ rule, compiled }, { entered }, records) => {
+        const after = rule.since === "entry" ? entered.seq : 0;
+        const steps = [...this.#log, ...records].filter(
+          ({ seq, type, handled }) => seq > after && handled === true && type !== null,
+        );
+        const { decision, at } = confirm(
+          compiled,
+          steps.map(({ type }) => type as string),
+        );
+        return { decision, atSeq: steps[at - 1]?.seq ?? Math.max(after, 1) };
+      },
+      restart: () => {},
+      moveOf: ({ rule }, decidedAtSeq, { envelope, machine }, records) => {
+        const { id: ruleId, from, to, toHash, stateMapping, contextMapping } = rule;
+        const { value } = envelope.machine;
+        const landed = landingOf(machine, machineOf(to), value, stateMapping);
+        const entered: { [path: string]: number } = {};
+        if (landed.ok) {
+          for (const state of [landed.value as string]) {
+            const stays = [...this.#log, ...records]
+              .filter(({ seq }) => seq >= envelope.entered.seq)
+              .toReversed()
+              .map((record) => {
+                const before = record.kind === "migrated" ? record.payload : null;
+                return before === null || record.seq !== envelope.entered.seq
+                  ? record
+                  : { ...record, entered: before["entered"] as { [path: string]: number } };
+              });
+            const times = enteredAt(machine, stays, landed.oldOf(state));
+            const known = Object.values(times);
+            if (known.length > 0) entered[state] = Math.min(...known);
+          }
+        }
+        return { ruleId, from, to, toHash, stateMapping, contextMapping, decidedAtSeq, entered };
+      },
+    };
+    return laws as Laws;
+  }
+}
+
+/** The rules that are not retired after these changes, with the ramps that the registry would give them. */
+function rulesAt(changes: readonly Change[]): Rule[] {
+  const rules = new Map<string, Rule>();
+  for (const [index, change] of changes.entries()) {
+    const step = { epoch: index + 1, inForceAt: change.at + LEASE_MS };
+    if (change.kind === "deploy") {
+      const { rule, percent, replaces } = change;
+      if (replaces !== null) rules.delete(replaces);
+      rules.set(rule.id, {
+        ...rule,
+        toHash: rule.to,
+        contextMapping: {},
+        onUnmappable: "stay",
+        position: index,
+        percent,
+        state: "active",
+        inForceAt: step.inForceAt,
+        ramp: [{ ...step, percent }],
+      });
+      continue;
+    }
+    const rule = rules.get(change.ruleId);
+    if (rule === undefined) continue;
+    if (change.kind === "retire") rules.delete(rule.id);
+    else if (change.kind === "pause") rules.set(rule.id, { ...rule, state: "paused", ramp: [] });
+    else if (change.kind === "resume") {
+      if (rule.state === "active") continue;
+      const ramp = [{ ...step, percent: rule.percent }];
+      rules.set(rule.id, { ...rule, state: "active", ramp });
+    } else {
+      const { percent } = change;
+      const ramp = rule.state === "paused" ? [] : rampTo(rule.ramp, { ...step, percent });
+      rules.set(rule.id, { ...rule, percent, ramp });
+    }
+  }
+  return [...rules.values()];
+}
