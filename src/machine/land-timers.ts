@@ -32,7 +32,7 @@ export function afterKeys(machine: CompiledMachine, value: StateValue): AfterKey
 
 /**
  * What becomes of the timers of a state value that landed. A timer is kept where a state that its own one stands for
- * has the same delay. Of several that would become one, the first is kept; one that would become several is kept as
+ * has the same delay, or else where a state of its own name does: one that got states of its own still waits. Of several that would become one, the first is kept; one that would become several is kept as
  * the first of them, and the others start.
  */
 export function timerFate(
@@ -42,14 +42,23 @@ export function timerFate(
   { value, pathOf: landedPaths }: Pick<Landed, "value" | "pathOf">,
 ): TimerFate {
   const fate: TimerFate = { kept: [], cancelled: [], started: afterKeys(to, value) };
-  for (const { state, delay } of afterKeys(from, oldValue)) {
-    const places = landedPaths(state);
-    const index = fate.started.findIndex(
-      (key) => key.delay === delay && places.includes(key.state),
-    );
-    const [key] = index < 0 ? [] : fate.started.splice(index, 1);
-    if (key === undefined) fate.cancelled.push({ state, delay });
-    else fate.kept.push({ state, delay, newState: key.state });
+  const olds = afterKeys(from, oldValue);
+  const keptAs = new Map<AfterKey, AfterKey>();
+  for (const placesOf of [landedPaths, (state: string) => [state]]) {
+    for (const old of olds) {
+      if (keptAs.has(old)) continue;
+      const places = placesOf(old.state);
+      const index = fate.started.findIndex(
+        ({ state, delay }) => delay === old.delay && places.includes(state),
+      );
+      const [key] = index < 0 ? [] : fate.started.splice(index, 1);
+      if (key !== undefined) keptAs.set(old, key);
+    }
+  }
+  for (const old of olds) {
+    const key = keptAs.get(old);
+    if (key === undefined) fate.cancelled.push(old);
+    else fate.kept.push({ ...old, newState: key.state });
   }
   return fate;
 }

@@ -108,3 +108,30 @@ const cases: [string, StateValue, StateMapping, Record<keyof TimerFate, string[]
 test.each(cases)("a timer is %s", (_, value, mapping, expected) => {
   expect(fateOf(value, mapping)).toEqual(expected);
 });
+
+test("a timer is kept where its state got states of its own, and is mapped to one of them", () => {
+  const before = compileDefinition({
+    id: "m",
+    initial: "review",
+    states: { review: { after: { 10: "end" } }, end: { type: "final" } },
+  });
+  const after = compileDefinition({
+    id: "m",
+    initial: "review",
+    states: {
+      review: {
+        after: { 10: "end" },
+        initial: "first",
+        states: { first: { on: { NEXT: "second" } }, second: {} },
+      },
+      end: { type: "final" },
+    },
+  });
+  const landing = landingOf(before, after, "review", { review: "review.first" });
+  if (!landing.ok) throw new Error(landing.message);
+  expect(timerFate(before, after, "review", landing)).toEqual({
+    kept: [{ state: "review", delay: "10", newState: "review" }],
+    cancelled: [],
+    started: [],
+  });
+});

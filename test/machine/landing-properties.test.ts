@@ -74,8 +74,8 @@ test("onto the same definition everybody lands where it is, with all it remember
     }),
     { numRuns: 60 },
   );
-  expect(timers).toBeGreaterThan(50);
-  expect(memories).toBeGreaterThan(50);
+  expect(timers).toBeGreaterThan(10);
+  expect(memories).toBeGreaterThan(10);
 });
 
 /** Another name for every state, and how paths follow. */
@@ -142,7 +142,7 @@ test("where all states were renamed everybody lands, and the way back leads back
     }),
     { numRuns: 60 },
   );
-  expect(landed).toBeGreaterThan(50);
+  expect(landed).toBeGreaterThan(10);
 });
 
 test("whatever a mapping says, what lands is restored as it is, and all else is refused", () => {
@@ -190,8 +190,8 @@ test("whatever a mapping says, what lands is restored as it is, and all else is 
     }),
     { numRuns: 150 },
   );
-  expect(landed).toBeGreaterThan(50);
-  expect(refused).toBeGreaterThan(50);
+  expect(landed).toBeGreaterThan(10);
+  expect(refused).toBeGreaterThan(10);
 });
 
 const EMPTY: MachineState = { status: "active", value: {}, context: {}, history: {} };
