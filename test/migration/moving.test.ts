@@ -7,9 +7,10 @@ import { drivenLife } from "../support/migration-driver.ts";
 import type { Driven } from "../support/migration-driver.ts";
 import { referenceLife, referenceOfInputs } from "../support/migration-reference.ts";
 import type { Lived } from "../support/migration-reference.ts";
+import type { Happening } from "../support/migration-world.ts";
 import { worlds } from "../support/migration-world.ts";
 
-const RUNS = 2_000;
+const RUNS = 1_000;
 
 describe("an actor that rules move", () => {
   it("is moved as the reference says, whatever rules, stops, visits and crashes there are", () => {
@@ -40,7 +41,7 @@ describe("an actor that rules move", () => {
             Object.entries(states).map(([name, { on }]) => [name, { on, after: null }]),
           ),
         }));
-        const happenings = world.happenings.flatMap((one, n) => {
+        const happenings = world.happenings.flatMap((one, n): Happening[] => {
           if (one.kind === "event") return [one];
           return kept[n] ? [one, one] : [];
         });
