@@ -13,7 +13,7 @@ import {
 } from "../storage/cron-schedules.ts";
 import type { OpenRow, ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
-import { slotsOf } from "./next-slot.ts";
+import { slotsOf } from "./pattern.ts";
 import type { CronSend, CronSpawn } from "./rpc.ts";
 import { decide } from "./slots.ts";
 import type { Passed } from "./slots.ts";

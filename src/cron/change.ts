@@ -3,7 +3,7 @@ import type { ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
 import { answerOnce } from "../storage/once.ts";
 import type { CollectionKey } from "../storage/once.ts";
-import { slotsOf } from "./next-slot.ts";
+import { slotsOf } from "./pattern.ts";
 import type { CronReply } from "./rpc.ts";
 import { answer, notFound, scheduleView } from "./view.ts";
 

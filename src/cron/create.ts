@@ -9,8 +9,7 @@ import { countSchedules, findSchedule, insertSchedule } from "../storage/cron-sc
 import type { ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
 import { answerOnce, answeredBefore } from "../storage/once.ts";
-import { timingProblem } from "./pattern.ts";
-import { slotsOf } from "./next-slot.ts";
+import { slotsOf, timingProblem } from "./pattern.ts";
 import type { CreateSchedule, CronReply, ScheduleSpec } from "./rpc.ts";
 import { answer, scheduleView } from "./view.ts";
 

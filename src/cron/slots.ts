@@ -1,5 +1,5 @@
 import { LIMITS } from "../base/limits.ts";
-import type { NextSlot } from "./next-slot.ts";
+import type { NextSlot } from "./pattern.ts";
 
 /** Slots that nothing is done about. */
 export interface Passed {

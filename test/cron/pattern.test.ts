@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
-import { timingProblem } from "../../src/cron/pattern.ts";
-import { slotsOf } from "../../src/cron/next-slot.ts";
+import { slotsOf, timingProblem } from "../../src/cron/pattern.ts";
 
 const NOW = Date.parse("2026-12-01T12:00:00.000Z");
 const DAY = 86_400_000;
@@ -229,7 +228,7 @@ describe("what is refused", () => {
 });
 
 it("no pattern takes long, whatever it says", () => {
-  // What no day fits takes 400 years to find out, once.
+  // Whatever takes croner's 400 years to find out takes it once.
   fc.assert(
     fc.property(
       fc.oneof(

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
-import { slotsOf } from "../../src/cron/next-slot.ts";
-import type { NextSlot } from "../../src/cron/next-slot.ts";
+import type { NextSlot } from "../../src/cron/pattern.ts";
+import { slotsOf } from "../../src/cron/pattern.ts";
 import { decide, latestSlot } from "../../src/cron/slots.ts";
 
 const START = Date.parse("2027-03-27T00:00:00.000Z");

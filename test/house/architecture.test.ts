@@ -61,7 +61,7 @@ const HOUSE: Record<string, Room> = {
   cron: {
     rooms: ["directory", "storage", "base"],
     types: ["actor", "env"],
-    packages: ["cloudflare:workers"],
+    packages: ["cloudflare:workers", "croner"],
   },
   webhooks: {
     rooms: ["registry", "outbound", "storage", "base"],
