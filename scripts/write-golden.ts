@@ -14,15 +14,21 @@ import { NO_ORIGIN } from "../src/lifecycle/input.ts";
 import type { Birth, Input, Origin } from "../src/lifecycle/input.ts";
 import { encodeBody } from "../src/lifecycle/record.ts";
 import { ENVELOPE_FORMAT } from "../src/lifecycle/types.ts";
+import type { LogRecord } from "../src/lifecycle/types.ts";
 import { compileDefinition } from "../src/machine/compile.ts";
+import type { CompiledMachine } from "../src/machine/compile.ts";
 
 interface Life {
   name: string;
   definition: JsonObject;
+  /** Further definitions that it comes to, by hash. */
+  others?: { [hash: string]: JsonObject };
   birth?: Partial<Birth>;
-  /** Inputs, and ms to let pass between them. */
-  inputs: (Input | number)[];
+  /** Inputs, and ms to let pass between them; those that move the actor are made of what there is by then. */
+  inputs: (Input | number | ((machineOf: MachineOf, records: LogRecord[]) => Input))[];
 }
+
+type MachineOf = (hash: string) => CompiledMachine;
 
 const event = (type: string, payload: JsonObject | null = null): Input => ({
   kind: "event",
@@ -150,6 +156,71 @@ const lives: Life[] = [
   },
 ];
 
+const HASH = { one: "ab".repeat(32), two: "cd".repeat(32) };
+const MOVE = {
+  ruleId: "r_0123456789abcdef",
+  from: "loan-v1",
+  to: "loan-v2",
+  toHash: HASH.two,
+  decidedAtSeq: 2,
+  stateMapping: { waiting: "checks.income" },
+  contextMapping: { "income.asked": { "@expr": "now" } },
+  entered: { "checks.income": START },
+};
+
+lives.push({
+  name: "moved",
+  definition: {
+    id: "loan",
+    initial: "form",
+    states: {
+      form: { on: { PAY: "waiting" } },
+      waiting: { after: { "60000": "late" }, on: { BACK: "form" } },
+      late: {},
+    },
+  },
+  others: {
+    [HASH.two]: {
+      id: "loan",
+      initial: "checks",
+      states: {
+        checks: {
+          initial: "income",
+          states: {
+            income: { after: { "60000": "#late", "1000": "asked" }, on: { BACK: "asked" } },
+            asked: { on: { BACK: "income" } },
+          },
+        },
+        late: { id: "late" },
+      },
+    },
+  },
+  inputs: [
+    event("PAY"),
+    500,
+    () => ({
+      kind: "not_migrated",
+      move: { ...MOVE, ruleId: "r_fedcba9876543210" },
+      reason: "state_missing: 'waiting': the new version has no such state.",
+      stranded: true,
+    }),
+    (machineOf) => ({ kind: "migrated", move: MOVE, machine: machineOf(HASH.two) }),
+    (machineOf, records) => ({
+      kind: "rolled_back",
+      moved: records.at(-1) as LogRecord,
+      machine: machineOf(HASH.one),
+      reason: "too early",
+    }),
+    (machineOf) => ({
+      kind: "rescued",
+      stateValue: { checks: "income" },
+      to: { id: "loan-v2", hash: HASH.two, machine: machineOf(HASH.two) },
+      reason: "by hand",
+    }),
+    2_000,
+  ],
+});
+
 for (const life of lives) {
   const folder = new URL(`../test/golden/format-${ENVELOPE_FORMAT}/`, import.meta.url);
   const file = new URL(`${life.name}.json`, folder);
@@ -158,17 +229,21 @@ for (const life of lives) {
   writeFileSync(file, `${JSON.stringify(live(life), null, 2)}\n`);
 }
 
-function live({ definition, birth, inputs }: Life): JsonObject {
+function live({ definition, others, birth, inputs }: Life): JsonObject {
   const machine = compileDefinition(definition);
+  const machineOf: MachineOf = (hash) =>
+    hash === HASH.one ? machine : compileDefinition(others?.[hash] as JsonObject);
   const full: Birth = {
     uid: "0123456789abcdef".repeat(2),
     definitionId: `${machine.family}-v1`,
-    definitionHash: "ab".repeat(32),
+    definitionHash: HASH.one,
     ...birth,
   };
   const log: JsonObject[] = [];
+  const records: LogRecord[] = [];
   const take = (outcome: Advanced): Actor => {
     if (!outcome.ok) throw new Error(outcome.fault.message);
+    records.push(outcome.record);
     const { seq, at, kind, key, request } = outcome.record;
     log.push({ seq, at, kind, key, request, body: encodeBody(outcome.record) });
     return outcome.actor;
@@ -183,7 +258,8 @@ function live({ definition, birth, inputs }: Life): JsonObject {
   let actor = take(beginActor(ADDRESS, machine, full, at, keyed()));
   for (const input of inputs) {
     if (typeof input !== "number") {
-      actor = take(advance(actor, input, at, keyed()));
+      const given = typeof input === "function" ? input(machineOf, records) : input;
+      actor = take(advance(actor, given, at, keyed()));
       continue;
     }
     at += input;
@@ -192,5 +268,10 @@ function live({ definition, birth, inputs }: Life): JsonObject {
       timer = actor.envelope.timers[0];
     }
   }
-  return { definition, envelope: actor.envelope as unknown as JsonObject, log };
+  return {
+    definition,
+    ...(others && { others }),
+    envelope: actor.envelope as unknown as JsonObject,
+    log,
+  };
 }

@@ -15,6 +15,8 @@ import { compileDefinition } from "../../src/machine/compile.ts";
 
 interface Golden {
   definition: JsonObject;
+  /** Further definitions that it came to, by hash. */
+  others?: { [hash: string]: JsonObject };
   envelope: JsonObject;
   log: (Pick<LogRecord, "seq" | "at" | "kind" | "key" | "request"> & { body: string })[];
 }
@@ -37,8 +39,9 @@ test("every format that was ever written has lives kept of it", () => {
 });
 
 describe.each(files)("a life kept in %s", (file) => {
-  const { definition, envelope, log } = golden(file);
-  const machine = compileDefinition(definition);
+  const { definition, others = {}, envelope, log } = golden(file);
+  const machineOf = (hash: string) => compileDefinition(others[hash] ?? definition);
+  const machine = machineOf(envelope["definitionHash"] as string);
   const records = log.map(({ body, ...columns }) => decodeRecord(columns, body));
 
   test("is read, shown and lived on", () => {
@@ -53,7 +56,7 @@ describe.each(files)("a life kept in %s", (file) => {
 
   test("replays to the very same snapshot", () => {
     const address = { tenant: "default", id: "golden-1" };
-    const replay = new Replay(address, machine);
+    const replay = new Replay(address, machine, { machineOf });
     expect(replay.run(records)).toBeNull();
     const stored = decodeEnvelope(JSON.stringify(envelope));
     const replayed = replay.actor?.envelope as Envelope;
