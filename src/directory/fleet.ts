@@ -6,19 +6,7 @@ import { heldBy } from "./by-refs.ts";
 import type { Refs } from "./by-refs.ts";
 import { Merge, mergePage } from "./merge.ts";
 import type { ReadBehind } from "./merge.ts";
-import { mergeSurveys } from "./merge-surveys.ts";
-import type {
-  ClassCount,
-  Filter,
-  OutcomesQuery,
-  Place,
-  RuleItem,
-  RuleQuery,
-  Selected,
-  ShardFigures,
-  Summary,
-  Survey,
-} from "./rpc.ts";
+import type { ClassCount, Filter, Place, Selected, ShardFigures, Summary } from "./rpc.ts";
 import { shardCount, shardNames } from "./shards.ts";
 
 /** Which actors of a tenant are meant. */
@@ -112,47 +100,6 @@ export async function fleetFigures(env: DirectoryEnv, tenant: string): Promise<S
     sum.lagMs = Math.max(sum.lagMs, lagMs);
   }
   return sum;
-}
-
-/** What a rule would do with the actors of a tenant, or has done, summed up by state and status. */
-export async function surveyActors(
-  env: DirectoryEnv,
-  tenant: string,
-  query: RuleQuery,
-  samples: number,
-): Promise<Survey> {
-  const surveys = await askAll(env, tenant, (shard) => shard.survey({ ...query, samples }));
-  return mergeSurveys(surveys, samples);
-}
-
-/** Where a page of outcomes ended: number of the shard, and an id of it. */
-export interface OutcomePlace {
-  shard: number;
-  id: string;
-}
-
-/** What became of actors by a rule, shard by shard. */
-export async function ruleOutcomes(
-  env: DirectoryEnv,
-  tenant: string,
-  query: Pick<OutcomesQuery, "ruleId" | "outcome" | "limit">,
-  after: OutcomePlace | null,
-): Promise<{ items: RuleItem[]; next: OutcomePlace | null }> {
-  const count = await shardCount(env, tenant, false);
-  const items: RuleItem[] = [];
-  let behind = after?.id ?? null;
-  for (const [shard, name] of shardNames(tenant, count ?? 0).entries()) {
-    if (shard < (after?.shard ?? 0)) continue;
-    const some = { ...query, limit: query.limit - items.length, after: behind };
-    const page = await askShard(env, name, (one) => one.outcomes(some));
-    items.push(...page.items);
-    if (page.next !== null) return { items, next: { shard, id: page.next } };
-    if (items.length >= query.limit && shard + 1 < (count ?? 0)) {
-      return { items, next: { shard: shard + 1, id: "" } };
-    }
-    behind = null;
-  }
-  return { items, next: null };
 }
 
 function selectedIn(env: DirectoryEnv, name: string, filter: Filter): ReadBehind<Selected & Place> {

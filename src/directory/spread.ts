@@ -25,20 +25,17 @@ export class Spread<T> {
 
   /** As many as there may be, or all that came. */
   take(): T[] {
-    return spread(this.#kept, this.#most);
+    const kept = this.#kept;
+    const most = this.#most;
+    if (kept.length <= most) return kept;
+    return Array.from(
+      { length: most },
+      (_, n) => kept[Math.floor(((n + 0.5) * kept.length) / most)] as T,
+    );
   }
 
   #halve(): void {
     this.#kept = this.#kept.filter((_, index) => index % 2 === 0);
     this.#step *= 2;
   }
-}
-
-/** At most so many of a list, evenly. */
-export function spread<T>(list: readonly T[], most: number): T[] {
-  if (list.length <= most) return [...list];
-  return Array.from(
-    { length: most },
-    (_, n) => list[Math.floor(((n + 0.5) * list.length) / most)] as T,
-  );
 }

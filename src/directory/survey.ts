@@ -99,10 +99,7 @@ function count(
 }
 
 /** Two classes of a survey are one exactly when their texts are equal. */
-export function stateText({
-  stateValue,
-  status,
-}: Pick<ActorClass, "stateValue" | "status">): string {
+function stateText({ stateValue, status }: Pick<ActorClass, "stateValue" | "status">): string {
   return canonicalJson([status, stateValue as JsonValue]);
 }
 
