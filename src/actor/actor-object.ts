@@ -1,5 +1,4 @@
 import { DurableObject } from "cloudflare:workers";
-import { PerdureError } from "../base/errors.ts";
 import { asData } from "../base/refused.ts";
 import type { Refused } from "../base/refused.ts";
 import { streamQuery } from "../base/stream-call.ts";
@@ -11,13 +10,17 @@ import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Announcer } from "./announcer.ts";
 import { advanceClock } from "./clock.ts";
 import { control, setRefs } from "./control.ts";
+import { decisions } from "./decisions.ts";
 import { erase } from "./erase.ts";
+import { migrate } from "./migrate.ts";
 import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
 import { openStream } from "./open-stream.ts";
 import { replayLog, tryOn } from "./replay.ts";
 import { Reporter } from "./reporter.ts";
 import { Resident } from "./resident.ts";
 import type * as Rpc from "./rpc.ts";
+import { rescue } from "./rescue.ts";
+import { rollback } from "./rollback.ts";
 import { rouse } from "./rouse.ts";
 import { DueRunner } from "./run-due.ts";
 import { listSchedules, schedule, unschedule } from "./schedule.ts";
@@ -135,20 +138,20 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
     return asData(() => tryOn(this.#resident, query));
   }
 
-  migrate(): Promise<Rpc.Visit | Refused> {
-    return asData(later);
+  migrate(query: Parameters<Rpc.ActorRpc["migrate"]>[0]): Promise<Rpc.Visit | Refused> {
+    return asData(() => migrate(this.#resident, this.#reporter, query));
   }
 
-  rollback(): Promise<Rpc.Reply> {
-    return asData(later);
+  rollback(command: Rpc.RollbackCommand): Promise<Rpc.Reply> {
+    return asData(() => rollback(this.#resident, command));
   }
 
-  rescue(): Promise<Rpc.Reply> {
-    return asData(later);
+  rescue(command: Rpc.RescueCommand): Promise<Rpc.Reply> {
+    return asData(() => rescue(this.#resident, command));
   }
 
-  decisions(): Promise<Rpc.Reply> {
-    return asData(later);
+  decisions(query: Rpc.Address): Promise<Rpc.Reply> {
+    return asData(() => decisions(this.#resident, query));
   }
 
   exportHead(query: Rpc.Address): Promise<Rpc.Reply> {
@@ -166,10 +169,6 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {
     return asData(() => advanceClock(this.#resident, command));
   }
-}
-
-function later(): never {
-  throw new PerdureError("not_yet", "Migrations are not built yet.");
 }
 
 /** What keeps a connection open through proxies wakes nobody. */

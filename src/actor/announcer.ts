@@ -16,7 +16,7 @@ import { readRow, readRows } from "../storage/actor-log.ts";
 import { tagsOf } from "../machine/view.ts";
 import type { Notice, Subscription, WebhookRpc } from "../webhooks/rpc.ts";
 import type { Gone, Observer } from "./observer.ts";
-import { recordOf } from "./resident.ts";
+import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 
 /** Notices of consecutive records, still to be told. */

@@ -4,7 +4,6 @@ import { refuseStatus, refuseUnexpected } from "./guards.ts";
 import { answer, noSuchActor, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply } from "./rpc.ts";
-import { Work } from "./work.ts";
 
 /** The development clock: moves one actor's time on and fires what becomes due, each timer at its own due time. */
 export async function advanceClock(
@@ -12,14 +11,15 @@ export async function advanceClock(
   command: Address & { ms: number; principal: string },
 ): Promise<Reply> {
   const { id, ms, principal } = command;
-  await resident.load();
+  await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const refusal =
     refuseUnexpected(actor.envelope, command) ?? refuseStatus(actor, ["active", "paused"]);
   if (refusal) return refusal;
-  const work = new Work(actor);
+  const work = resident.work(actor);
   const now = work.now(Date.now());
+  work.begin(now);
   const origin = { key: null, request: null, by: null, principal };
   const outcome = work.try({ kind: "clock_advanced", ms }, now, origin);
   if (!outcome.ok) return refuseFault(outcome.fault);

@@ -5,8 +5,8 @@ import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { machinesToRepeat, repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Address, ControlCommand, Reply } from "./rpc.ts";
-import { Work } from "./work.ts";
+import type { ActorRpc, ControlCommand, Reply } from "./rpc.ts";
+import type { Work } from "./work.ts";
 
 /** At which status an action is understood. Where it changes nothing it is recorded all the same: its key is bound to it. */
 const ACTIONS = {
@@ -20,12 +20,13 @@ export async function control(resident: Resident, command: ControlCommand): Prom
   await resident.load();
   const then = machinesToRepeat(resident, command.keyed);
   const machines = then && (await then);
+  await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
   const first = repeat(resident, actor, command.keyed, machines);
   if (first) return first;
 
-  const work = new Work(actor);
+  const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
   const refusal =
@@ -73,24 +74,32 @@ function act(work: Work, command: ControlCommand, now: number): (Reply & { ok: f
 
 export async function setRefs(
   resident: Resident,
-  command: Address & {
-    refs: { [name: string]: string | null };
-    ifMatch: number | null;
-    principal: string;
-  },
+  command: Parameters<ActorRpc["setRefs"]>[0],
 ): Promise<Reply> {
-  await resident.load();
+  await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
+  const work = resident.work(actor);
+  const now = work.now(Date.now());
+  work.begin(now);
+  const { envelope } = work.actor;
   const refusal =
-    refuseUnexpected(actor.envelope, command) ?? refuseSeq(actor.envelope, command.ifMatch);
+    refuseUnexpected(envelope, command) ??
+    refuseSeq(envelope, command.ifMatch) ??
+    changeRefs(work, command, now);
+  if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
-  const work = new Work(actor);
-  const { refs, principal } = command;
+  return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+}
+
+function changeRefs(
+  work: Work,
+  { refs, principal }: Parameters<ActorRpc["setRefs"]>[0],
+  now: number,
+): (Reply & { ok: false }) | null {
   const origin = { key: null, request: null, by: null, principal };
-  const outcome = work.try({ kind: "refs_changed", refs }, work.now(Date.now()), origin);
+  const outcome = work.try({ kind: "refs_changed", refs }, now, origin);
   if (!outcome.ok) return refuseFault(outcome.fault);
   work.take(outcome);
-  resident.commit(work.actor, work.records);
-  return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+  return null;
 }

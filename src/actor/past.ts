@@ -12,7 +12,7 @@ import { definitionRows, readRow, readRows } from "../storage/actor-log.ts";
 import type { DefinitionRow, RecordRow } from "../storage/actor-log.ts";
 import { actorTables } from "../storage/actor-schema.ts";
 import { checkpointBefore } from "../storage/actor-snapshot.ts";
-import { recordOf } from "./resident.ts";
+import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 
 /** Machines by the hash of their definitions. What is loaded stays: it is held for one call. */

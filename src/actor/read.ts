@@ -8,7 +8,7 @@ import type { RecordRow, StateRow } from "../storage/actor-log.ts";
 import { refuseUnexpected, refuseUnreachable } from "./guards.ts";
 import { Machines, actorAt, machinesAt } from "./past.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
-import { recordOf } from "./resident.ts";
+import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, LogQuery, Reply, WaitQuery } from "./rpc.ts";
 

@@ -7,7 +7,7 @@ import type { RecordRow } from "../storage/actor-log.ts";
 import { actorAt, hasMoved, machinesAt } from "./past.ts";
 import type { Machines } from "./past.ts";
 import { answer, refuse } from "./replies.ts";
-import { recordOf } from "./resident.ts";
+import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 import type { Keyed, Reply } from "./rpc.ts";
 
@@ -50,7 +50,7 @@ export function repeatRow(
   const record = recordOf(row);
   switch (record.kind) {
     case "event":
-      return answer(200, eventAnswer(actor.envelope.id, record), record.seq, true);
+      return eventReply(actor.envelope.id, record, true);
     case "scheduled":
       return answer(201, scheduledAnswer(record), record.seq, true);
     default: {
@@ -60,6 +60,12 @@ export function repeatRow(
       return answer(born ? 201 : 200, actorView(then, then.envelope.at), seq, true);
     }
   }
+}
+
+/** `seq` is that of the last record which the answer knows of. */
+export function eventReply(id: string, record: LogRecord, replayed = false): Reply {
+  const body = eventAnswer(id, record);
+  return answer(200, body, body["actorSeq"] as number, replayed);
 }
 
 export function scheduledAnswer(record: LogRecord): { timerId: string; dueAt: string } {

@@ -14,7 +14,7 @@ import type { RecordRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
 import { Machines, hasMoved, recordsOf } from "./past.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
-import { recordOf } from "./resident.ts";
+import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply } from "./rpc.ts";
 

@@ -3,42 +3,41 @@ import { keepsDirectory } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { wake } from "../lifecycle/actor.ts";
-import { decodeEnvelope, encodeEnvelope } from "../lifecycle/envelope.ts";
-import { decodeRecord, encodeBody } from "../lifecycle/record.ts";
+import { decodeEnvelope } from "../lifecycle/envelope.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
-import type { Envelope, LogRecord, RecordKind } from "../lifecycle/types.ts";
+import type { Envelope, LogRecord } from "../lifecycle/types.ts";
 import { getMachine, isDefinitionUnavailable } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
-import { appendRow } from "../storage/actor-log.ts";
-import type { RecordRow } from "../storage/actor-log.ts";
-import {
-  ACTOR_SCHEMA,
-  actorTables,
-  createActorTables,
-  createSealTables,
-  upgradeActorTable,
-} from "../storage/actor-schema.ts";
-import {
-  insertActor,
-  insertCheckpoint,
-  readActor,
-  updateActor,
-} from "../storage/actor-snapshot.ts";
+import type { ReadyRule } from "../registry/rule-cache.ts";
+import { actorTables } from "../storage/actor-schema.ts";
+import { readActor } from "../storage/actor-snapshot.ts";
 import type { Books } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
-import { Bookkeeping } from "./bookkeeping.ts";
 import { Departure } from "./departure.ts";
-import { KeyIndex } from "./key-index.ts";
+import { Decider } from "./decider.ts";
+import type { KeyIndex } from "./key-index.ts";
+import { Laws } from "./laws.ts";
 import type { Gone, Observer } from "./observer.ts";
+import { Reach } from "./reach.ts";
+import type { Place } from "./reach.ts";
+import { Store } from "./store.ts";
 import { Waiters } from "./waiters.ts";
+import { Work } from "./work.ts";
+
+/** What a transaction needs beside what they all do: a definition that it may bring the actor to, rules of an epoch. */
+export interface Needs {
+  also?: string | null;
+  epoch?: number;
+}
 
 /**
  * An actor while its object is awake.
  *
  * R1  What is in memory is what was committed: it changes after a transaction, never before.
  * R2  One commit holds records, snapshot, keys and timers, and the alarm of the same turn.
- * R3  Whatever must be awaited is awaited in `load`; from there to `commit` a caller does not await.
+ * R3  Whatever must be awaited is awaited in `load`, or `ready` where rules may move the actor; from there to `commit`
+ *     a caller does not await.
  */
 export class Resident {
   readonly db: Db;
@@ -49,10 +48,10 @@ export class Resident {
   readonly observers: Observer[] = [];
   #loading: Promise<void> | null = null;
   #actor: Actor | null = null;
-  #keys: KeyIndex;
-  #schema: number = ACTOR_SCHEMA;
-  readonly #books: Bookkeeping;
+  readonly #store: Store;
   readonly #departure: Departure;
+  readonly #reach: Reach;
+  readonly #decider: Decider;
   /** By an alarm also where a call came first and still waits for what the alarm waits for. */
   #wokenBy: "call" | "alarm" = "call";
 
@@ -60,13 +59,10 @@ export class Resident {
     this.db = db;
     this.env = env;
     this.alarm = alarm;
-    this.#keys = new KeyIndex(db, 0, true);
     this.#departure = new Departure(db);
-    this.#books = new Bookkeeping({
-      db,
-      seq: () => this.#actor?.envelope.seq ?? 0,
-      write: (write) => this.#write(write),
-    });
+    this.#reach = new Reach(env);
+    this.#decider = new Decider(db);
+    this.#store = new Store(db, () => this.#actor?.envelope.seq ?? 0);
   }
 
   get actor(): Actor | null {
@@ -90,32 +86,32 @@ export class Resident {
 
   /** As the next commit will write them. */
   get books(): Books {
-    return this.#books.books;
+    return this.#store.books.books;
   }
 
   /** Webhooks were told up to this record. The next commit that comes anyway writes it, or the alarm. */
   announced(seq: number): void {
-    this.#books.announced(seq);
+    this.#store.books.announced(seq);
   }
 
   /** Writes how far webhooks were told: one row. */
   keepAnnounced(): void {
-    this.#books.keepAnnounced();
+    this.#store.books.keepAnnounced();
   }
 
   /** A repeat was answered from its key. The next commit writes it, or a timer in memory; the alarm tells of it. */
   countReplay(): void {
-    this.#books.countReplay();
+    this.#store.books.countReplay();
     if (keepsDirectory(this.env)) this.alarm.ensure(Date.now() + LIMITS.settleMs);
   }
 
   /** Writes what was counted and has not been written: one row, or none. */
   keepBooks(): void {
-    this.#books.keep();
+    this.#store.books.keep();
   }
 
   get keys(): KeyIndex {
-    return this.#keys;
+    return this.#store.keys;
   }
 
   /**
@@ -133,6 +129,41 @@ export class Resident {
     await this.#loading;
   }
 
+  /**
+   * `load`, and what a transaction needs besides: the rules, no older than `epoch`, under a lease, and the machines that they
+   * may lead to from where the actor is, and from `also`. It may have changed meanwhile, and may be gone.
+   */
+  async ready(needs: Needs = {}): Promise<void> {
+    await this.load();
+    await this.#reach.prepare(() => this.#actor && placeOf(this.#actor.envelope, needs));
+  }
+
+  /** What a spawn needs to begin an actor on a definition. */
+  async readyToBegin(tenant: string, definitionId: string): Promise<void> {
+    const place: Place = { tenant, epoch: 0, definitionIds: [definitionId] };
+    await this.#reach.prepare(() =>
+      this.#actor === null ? place : placeOf(this.#actor.envelope, { also: definitionId }),
+    );
+  }
+
+  /** Of the rules that the next transaction goes by. */
+  get epoch(): number {
+    return this.#reach.epoch;
+  }
+
+  /** A rule about the actor where it is now, as the last transaction went by it; null where there is none. */
+  rule(id: string): ReadyRule | null {
+    if (this.#actor === null) return null;
+    const rules = this.#reach.from(this.#actor.envelope.definitionId);
+    return rules.find(({ rule }) => rule.id === id) ?? null;
+  }
+
+  /** Begins a transaction, without a wait after `ready`; with its first record where it begins the actor. */
+  work(actor: Actor, born: LogRecord | null = null): Work {
+    const laws = new Laws(this.#reach, this.#decider.draft(this.#actor), this.db);
+    return new Work(actor, laws, born);
+  }
+
   async #read(): Promise<void> {
     const tables = actorTables(this.db);
     this.#departure.tombstones = tables.tombstone;
@@ -140,8 +171,7 @@ export class Resident {
     const stored = readActor(this.db);
     if (stored === null) return;
     const envelope = decodeEnvelope(stored.snapshot);
-    this.#schema = stored.schema;
-    this.#books.found(stored.books);
+    this.#store.found(stored);
     if (stored.erasing !== null) {
       this.#departure.found(envelope, stored.erasing);
       if (this.#wokenBy === "alarm") return;
@@ -167,7 +197,7 @@ export class Resident {
     // It can be deleted without its machine, so also while this waited for it.
     if (this.#departure.count !== departures) return;
     this.#actor = wake(envelope, machine);
-    this.#keys = new KeyIndex(this.db, stored.sealed, false);
+    this.#store.index(stored);
     for (const observer of this.observers) observer.loaded?.(this.#actor, wokenBy);
     // The truth is in the timers; an alarm that got lost is set again by whatever wakes the actor.
     // One that went off ends by setting the next: here it would only be set for what fires now.
@@ -180,65 +210,29 @@ export class Resident {
     records: readonly LogRecord[],
     alarmAt: number | null = alarmTime(actor.envelope),
   ): void {
-    const { envelope } = actor;
-    const snapshot = encodeEnvelope(envelope);
-    const keys = records.flatMap(({ key, seq }) =>
-      key === null || seq === 1 ? [] : [[key, seq] as const],
-    );
-    const sealing = envelope.seq - this.#keys.sealed >= LIMITS.recordsPerSeal;
     const before = this.#actor;
-    const books = this.#books.after(records, before === null);
     const owed = this.observers.map((observer) => observer.owes?.(before, actor, records) ?? null);
-    this.db.transaction(() => {
-      if (this.#actor === null) {
-        createActorTables(this.db);
-        insertActor(this.db, snapshot, books);
-      } else this.#upgrade();
-      for (const record of records) appendRow(this.db, rowOf(record));
-      if (sealing) {
-        createSealTables(this.db);
-        this.#keys.seal(keys);
-        insertCheckpoint(this.db, envelope.seq, snapshot);
-      }
-      if (this.#actor !== null) {
-        const sealed = sealing ? envelope.seq : this.#keys.sealed;
-        updateActor(this.db, snapshot, sealed, books);
-      }
-    });
+    this.#store.write(before, actor, records);
     this.alarm.ensure(earliest([alarmAt, ...owed]));
     this.#actor = actor;
-    this.#schema = ACTOR_SCHEMA;
-    this.#books.written(books);
-    if (sealing) this.#keys.sealedThrough(envelope.seq);
-    else this.#keys.add(keys);
+    if (actor.envelope.definitionId === before?.envelope.definitionId) {
+      this.#decider.committed(records);
+    } else this.#decider.forget();
     this.waiters.notify(actor);
     for (const observer of this.observers) observer.committed(before, actor, records);
-  }
-
-  /** One transaction on tables of today's schema. */
-  #write(write: () => void): void {
-    this.db.transaction(() => {
-      this.#upgrade();
-      write();
-    });
-    this.#schema = ACTOR_SCHEMA;
-  }
-
-  /** Inside a transaction. */
-  #upgrade(): void {
-    if (this.#schema < ACTOR_SCHEMA) upgradeActorTable(this.db);
   }
 
   /** Begins the deletion: from this commit on nobody sees the actor. `write` writes what goes with the mark. */
   depart(envelope: Envelope, at: number, write: () => void): void {
     const before = this.#actor;
-    this.#write(() => {
+    this.#store.upgraded(() => {
       this.#departure.mark(at);
       write();
     });
     this.#departure.begun(envelope, at);
     this.#actor = null;
-    this.#keys = new KeyIndex(this.db, 0, true);
+    this.#decider.forget();
+    this.#store.index(null);
     this.waiters.notify(null);
     for (const observer of this.observers) observer.committed(before, null, []);
   }
@@ -246,7 +240,7 @@ export class Resident {
   /** Ends the deletion: the tables go. */
   vanish(): void {
     this.#departure.end();
-    this.#books.close();
+    this.#store.books.close();
   }
 
   /** ms on the server's clock since when an alarm has had something to do; null when nobody is here. */
@@ -260,7 +254,7 @@ export class Resident {
 
   /** Whether it was last written by a version that told no directory. */
   get untold(): boolean {
-    return this.#schema < TOLD_SCHEMA;
+    return this.#store.untold;
   }
 
   /** The envelope as stored, for who needs no machine; null when there is no actor or it is being erased. */
@@ -272,20 +266,16 @@ export class Resident {
   }
 }
 
-/** From this schema on, whatever is written of an actor is told to the directory. */
-const TOLD_SCHEMA = 2;
-
 function earliest(times: readonly (number | null)[]): number | null {
   let first: number | null = null;
   for (const time of times) if (time !== null && (first === null || time < first)) first = time;
   return first;
 }
 
-export function rowOf(record: LogRecord): RecordRow {
-  const { seq, at, kind, key, request } = record;
-  return { seq, at, kind, key, request, body: encodeBody(record) };
-}
-
-export function recordOf(row: RecordRow): LogRecord {
-  return decodeRecord({ ...row, kind: row.kind as RecordKind }, row.body);
+function placeOf(
+  { tenant, epoch, definitionId }: Envelope,
+  { also = null, epoch: asked = 0 }: Needs,
+): Place {
+  const definitionIds = also === null ? [definitionId] : [definitionId, also];
+  return { tenant, epoch: Math.max(epoch, asked), definitionIds };
 }

@@ -4,7 +4,6 @@ import { alarmTime } from "../lifecycle/timers.ts";
 import { forgetTombstones, vanished } from "./erase.ts";
 import type { Observer } from "./observer.ts";
 import type { Resident } from "./resident.ts";
-import { Work } from "./work.ts";
 
 /** ms until the rest of a full batch is fired: a machine whose timers fire at once in a circle must not spin. */
 const BATCH_PAUSE_MS = 1_000;
@@ -74,13 +73,23 @@ export class DueRunner {
       if (!(await vanished(resident))) throw new Error("A deletion has to be tried again.");
       return null;
     }
-    const { actor } = resident;
-    if (actor === null) {
+    if (resident.actor === null) {
       // In this turn, before a spawn that waits for its own can write anything.
       if (forgetTombstones(resident)) await this.#empty();
       return null;
     }
-    const work = new Work(actor);
+    const { envelope } = resident.actor;
+    const dueAt = alarmTime(envelope);
+    // Who only wakes to make sure that others were told needs no rules.
+    if (dueAt === null || dueAt > Math.max(Date.now(), envelope.at - envelope.clockOffsetMs)) {
+      resident.keepBooks();
+      return dueAt;
+    }
+    await resident.ready();
+    const { actor } = resident;
+    // Deleted while this waited, by a call that goes on with it.
+    if (actor === null) return null;
+    const work = resident.work(actor);
     const all = work.fireDue(work.now(Date.now()));
     const next = all ? alarmTime(work.actor.envelope) : Date.now() + BATCH_PAUSE_MS;
     if (work.changed) resident.commit(work.actor, work.records, next);

@@ -6,21 +6,21 @@ import { repeat, scheduledAnswer } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply, ScheduleCommand } from "./rpc.ts";
-import { Work } from "./work.ts";
 
 /** An event for later. One that is due at once is fired by the alarm, after the answer. */
 export async function schedule(resident: Resident, command: ScheduleCommand): Promise<Reply> {
   const { id, keyed, type, payload } = command;
-  await resident.load();
+  await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const first = repeat(resident, actor, keyed);
   if (first) return first;
 
-  const work = new Work(actor);
+  const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
   const dueAt = command.at ?? now + (command.delayMs as number);
+  let record: LogRecord | null = null;
   let refusal =
     refuseUnexpected(work.actor.envelope, command) ??
     refuseStatus(work.actor, ["active", "paused"]) ??
@@ -35,12 +35,14 @@ export async function schedule(resident: Resident, command: ScheduleCommand): Pr
     const { key, request, by, principal } = keyed;
     const origin = { key, request, by, principal };
     const outcome = work.try({ kind: "scheduled", type, payload, dueAt }, now, origin);
-    if (outcome.ok) work.take(outcome);
-    else refusal = refuseFault(outcome.fault);
+    if (outcome.ok) {
+      work.take(outcome);
+      record = outcome.record;
+    } else refusal = refuseFault(outcome.fault);
   }
   if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
-  const record = work.records.at(-1) as LogRecord;
+  if (record === null) throw new Error("What was not refused was recorded.");
   return answer(201, scheduledAnswer(record), record.seq);
 }
 
@@ -58,12 +60,12 @@ export async function unschedule(
   command: Address & { timerId: string; principal: string },
 ): Promise<Reply> {
   const { id, timerId, principal } = command;
-  await resident.load();
+  await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const refusal = refuseUnexpected(actor.envelope, command);
   if (refusal) return refusal;
-  const work = new Work(actor);
+  const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
   const { timers, parked } = work.actor.envelope;

@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { Actor } from "../lifecycle/actor.ts";
-import { eventAnswer } from "../lifecycle/record.ts";
+import { eventAnswer, withAftermath } from "../lifecycle/record.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
-import { repeat } from "./repeat.ts";
+import { eventReply, repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { BatchCommand, Keyed, Reply, SendCommand } from "./rpc.ts";
-import { Work } from "./work.ts";
+import type { Mark, Work } from "./work.ts";
 
 interface EventToSend {
   keyed: Keyed;
@@ -18,39 +18,39 @@ interface EventToSend {
 
 /** One event, one transaction. Timers that were due before it fire first, and stay fired if it is refused. */
 export async function send(resident: Resident, command: SendCommand): Promise<Reply> {
-  await resident.load();
+  await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(command.id);
   const first = repeat(resident, actor, command.keyed);
   if (first) return command.representation ? represented(first, actor) : first;
 
-  const work = new Work(actor);
+  const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
-  const refusal =
+  const taken =
     refuseUnexpected(work.actor.envelope, command) ??
     refuseStatus(work.actor) ??
     refuseSeq(work.actor.envelope, command.keyed.ifMatch) ??
     apply(work, command, command.strict, now);
   if (work.changed) resident.commit(work.actor, work.records);
-  if (refusal) return refusal;
-  const record = work.records.at(-1) as LogRecord;
-  const reply = answer(200, eventAnswer(command.id, record), record.seq);
+  if ("ok" in taken) return taken;
+  const reply = eventReply(command.id, taken);
   return command.representation ? represented(reply, work.actor) : reply;
 }
 
 /** Several events in order, one transaction: all that are taken, or none. Ends early when the actor has ended. */
 export async function sendBatch(resident: Resident, command: BatchCommand): Promise<Reply> {
   const { id, events, ifMatch, strict } = command;
-  await resident.load();
+  await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
-  const due = new Work(actor);
-  const now = due.now(Date.now());
+  const work = resident.work(actor);
+  const now = work.now(Date.now());
   const results: JsonValue[] = [];
   const taken = new Map<string, LogRecord>();
   let repeats = 0;
-  let work: Work | null = null;
+  /** After what was due, which stays when the batch is refused. */
+  let begun: Mark | null = null;
   let refusal: (Reply & { ok: false }) | null = null;
   for (const [index, event] of events.entries()) {
     const first = repeat(resident, actor, event.keyed) ?? repeatWithin(id, taken, event.keyed);
@@ -62,43 +62,42 @@ export async function sendBatch(resident: Resident, command: BatchCommand): Prom
         if ((first.body as { done?: boolean }).done) break;
       }
     } else {
-      if (work === null) {
-        due.fireDue(now);
+      if (begun === null) {
+        work.fireDue(now);
+        begun = work.mark();
         refusal =
-          refuseUnexpected(due.actor.envelope, command) ?? refuseSeq(due.actor.envelope, ifMatch);
-        work = new Work(due.actor);
+          refuseUnexpected(work.actor.envelope, command) ?? refuseSeq(work.actor.envelope, ifMatch);
       }
       const status = work.actor.envelope.status;
       // Ended by an event of this batch: the rest is not sent. Ended or paused before it: a refusal.
       if (status !== "active" && taken.size > 0) break;
-      refusal ??= refuseStatus(work.actor) ?? apply(work, event, strict, now);
-      if (refusal) refusal = atIndex(refusal, index);
+      const applied = refusal ?? refuseStatus(work.actor) ?? apply(work, event, strict, now);
+      if ("ok" in applied) refusal = atIndex(applied, index);
       else {
-        const record = work.records.at(-1) as LogRecord;
-        taken.set(event.keyed.key, record);
-        results.push(eventAnswer(id, record));
+        taken.set(event.keyed.key, applied);
+        results.push(eventAnswer(id, applied));
       }
     }
     if (refusal) break;
   }
-  const records = [...due.records, ...(refusal === null && work ? work.records : [])];
-  const end = refusal === null && work ? work.actor : due.actor;
-  if (records.length > 0) resident.commit(end, records);
+  if (refusal && begun) work.goBack(begun);
+  if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
-  return answer(200, { results }, end.envelope.seq, repeats === results.length);
+  return answer(200, { results }, work.actor.envelope.seq, repeats === results.length);
 }
 
-/** Null when the event was taken; else why not, and the work is as it was. */
+/** The event's record when it was taken; else why not, and the work is as it was. */
 function apply(
   work: Work,
   { keyed, type, payload }: EventToSend,
   strict: boolean,
   now: number,
-): (Reply & { ok: false }) | null {
+): LogRecord | (Reply & { ok: false }) {
   const { key, request, by, principal } = keyed;
   const outcome = work.try({ kind: "event", type, payload }, now, { key, request, by, principal });
   if (!outcome.ok) return refuseFault(outcome.fault);
-  const { handled, reason, result } = outcome.record;
+  const { record } = outcome;
+  const { handled, reason, result } = record;
   if (strict && !handled) {
     return refuse(
       "event_not_accepted",
@@ -107,14 +106,15 @@ function apply(
     );
   }
   work.take(outcome);
-  return null;
+  const migratedTo = work.takeMovedTo();
+  if (migratedTo === null && work.actor.envelope.seq === record.seq) return record;
+  return work.amend(record, withAftermath(record, work.actor, migratedTo));
 }
 
 function repeatWithin(id: string, taken: Map<string, LogRecord>, keyed: Keyed): Reply | null {
   const record = taken.get(keyed.key);
   if (record === undefined) return null;
-  if (record.request === keyed.request)
-    return answer(200, eventAnswer(id, record), record.seq, true);
+  if (record.request === keyed.request) return eventReply(id, record, true);
   return refuse(
     "idempotency_key_reused",
     "Two different events of the batch carry one idempotencyKey; give each its own.",

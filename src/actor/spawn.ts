@@ -18,7 +18,7 @@ import type { Machines } from "./past.ts";
 import { answeredAt, repeatRow } from "./repeat.ts";
 import { answer, refuse, refuseFault } from "./replies.ts";
 import type { Reporter } from "./reporter.ts";
-import { recordOf } from "./resident.ts";
+import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, SpawnCommand } from "./rpc.ts";
 
@@ -60,8 +60,10 @@ async function begin(
   const registry = definitionSource(resident.env.REGISTRY, tenant);
   const reply = await acquireMachine(registry, tenant, definitionId);
   if (!reply.ok) return reply;
+  const { acquired } = reply;
   // A deletion of the last actor of this id that has begun is ended first.
   if (resident.gone !== null) await vanished(resident);
+  await resident.readyToBegin(tenant, acquired.id);
   if (resident.gone !== null) {
     return refuse(
       "unavailable",
@@ -72,15 +74,20 @@ async function begin(
   const meanwhile = earlierLife(resident, command, keyHash, null);
   if (meanwhile) return meanwhile;
 
-  const { acquired } = reply;
-  const { machine } = acquired;
   const { by, principal, key, request } = keyed;
   const origin = { key, request, by, principal };
+  const birth = birthOf(command, acquired);
   const at = birthTime(resident);
-  const born = beginActor({ tenant, id }, machine, birthOf(command, acquired), at, origin);
+  const address = { tenant, id };
+  const born = beginActor(address, acquired.machine, birth, at, origin, resident.epoch);
   if (!born.ok) return refuseFault(born.fault);
-  resident.commit(born.actor, [born.record]);
-  return answer(201, spawnAnswer(born.actor, born.record), 1);
+  const work = resident.work(born.actor, born.record);
+  work.begin(at);
+  const { actor } = work;
+  const { seq } = actor.envelope;
+  if (seq > 1) work.amend(born.record, { ...born.record.result, actorSeq: seq });
+  resident.commit(actor, work.records);
+  return answer(201, spawnAnswer(actor, born.record), seq);
 }
 
 /** After the death of who had the id before, whatever clocks say: the directory goes by the time of birth. */

@@ -7,7 +7,7 @@ import { recordView } from "../lifecycle/record.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { readRows } from "../storage/actor-log.ts";
 import type { Observer } from "./observer.ts";
-import { recordOf } from "./resident.ts";
+import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 import { end, isOpen, keepState, stateOf } from "./stream-socket.ts";
 import type { StreamState } from "./stream-socket.ts";

@@ -1,20 +1,44 @@
 import { LIMITS } from "../base/limits.ts";
+import { isFinished } from "../lifecycle/actor.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { advance } from "../lifecycle/advance.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../lifecycle/input.ts";
 import type { Input, Origin } from "../lifecycle/input.ts";
-import type { LogRecord } from "../lifecycle/types.ts";
+import { moveBy } from "../lifecycle/move.ts";
+import { refuseMove } from "../lifecycle/refuse-move.ts";
+import type { LogRecord, Timer } from "../lifecycle/types.ts";
+import { winnerAt } from "../migration/evaluate.ts";
+import type { Laws } from "./laws.ts";
 
-/** What one transaction will commit: an actor moved on by records that are not yet written. */
+/** Where a work can go back to. */
+export interface Mark {
+  readonly actor: Actor;
+  readonly records: number;
+  readonly movedTo: string | null;
+}
+
+/**
+ * What one transaction will commit: an actor moved on by records that are not yet written. Before the first, and after
+ * each, migration rules are evaluated: such a moment is a point (docs/migration.md).
+ */
 export class Work {
   readonly records: LogRecord[] = [];
-  readonly #from: Actor;
+  readonly #laws: Laws;
+  /** ms that a rule's times are behind the actor's; a clock that moves in this transaction was not ahead before it. */
+  readonly #offsetMs: number;
   #actor: Actor;
+  #movedTo: string | null = null;
+  /** Timers due by then fire before rules that came into force later. */
+  #until = Number.NEGATIVE_INFINITY;
 
-  constructor(actor: Actor) {
-    this.#from = actor;
-    this.#actor = actor;
+  constructor(actor: Actor, laws: Laws, born: LogRecord | null = null) {
+    const { envelope } = actor;
+    this.#laws = laws;
+    this.#offsetMs = envelope.clockOffsetMs;
+    const { epoch } = laws;
+    this.#actor = envelope.epoch === epoch ? actor : { ...actor, envelope: { ...envelope, epoch } };
+    if (born !== null) this.records.push(born);
   }
 
   get actor(): Actor {
@@ -22,7 +46,14 @@ export class Work {
   }
 
   get changed(): boolean {
-    return this.#actor !== this.#from;
+    return this.records.length > 0;
+  }
+
+  /** The definition that it moved to last, since this was asked before; or null. */
+  takeMovedTo(): string | null {
+    const movedTo = this.#movedTo;
+    this.#movedTo = null;
+    return movedTo;
   }
 
   /** The actor's clock: the server's, moved by the development clock, never behind its last record. */
@@ -36,34 +67,104 @@ export class Work {
   }
 
   take(advanced: Advanced & { ok: true }): void {
-    this.#actor = advanced.actor;
-    this.records.push(advanced.record);
+    this.#add(advanced);
+    this.point(advanced.record.at);
   }
 
   /** Completes what a record's answer said, which only shows once all that it set in motion has happened. */
-  amend(record: LogRecord, result: LogRecord["result"]): void {
-    const index = this.records.indexOf(record);
-    this.records[index] = { ...record, result };
+  amend(record: LogRecord, result: LogRecord["result"]): LogRecord {
+    const amended = { ...record, result };
+    this.records[record.seq - this.#first] = amended;
+    return amended;
+  }
+
+  mark(): Mark {
+    return { actor: this.#actor, records: this.records.length, movedTo: this.#movedTo };
+  }
+
+  /** What was taken since never happened. */
+  goBack({ actor, records, movedTo }: Mark): void {
+    this.#actor = actor;
+    this.records.length = records;
+    this.#movedTo = movedTo;
+    this.#laws.restart();
   }
 
   /**
-   * Fires what is due, in due order, at most `most` timers; `timeOf` tells each firing's time. False when
-   * due timers remain: the batch is full, or the actor takes no more records.
+   * The point at which a transaction begins that fires no timers. `now`: those due by then are waited for by rules that
+   * came into force later.
+   */
+  begin(now: number): void {
+    this.#until = now;
+    this.point(now);
+  }
+
+  /**
+   * Fires what is due, in due order, at most `most` timers, with a point before each and after the last; `timeOf` tells
+   * each firing's time. False when due timers remain: the batch is full, or the actor takes no more records.
    */
   fireDue(
     until: number,
     most: number = LIMITS.timersPerTransaction,
     timeOf: (dueAt: number) => number = () => until,
   ): boolean {
+    this.#until = until;
     for (let fired = 0; ; fired += 1) {
-      const { status, timers } = this.#actor.envelope;
-      const timer = timers[0];
-      if (status !== "active" || timer === undefined || timer.dueAt > until) return true;
+      const { at: last } = this.#actor.envelope;
+      this.point(Math.max(timeOf(last), last));
+      const timer = this.#due();
+      if (timer === null) return true;
       if (fired === most) return false;
       const at = Math.max(timeOf(timer.dueAt), this.#actor.envelope.at);
       const outcome = this.try({ kind: "timer", timerId: timer.id }, at, NO_ORIGIN);
       if (!outcome.ok) return false;
-      this.take(outcome);
+      this.#add(outcome);
     }
+  }
+
+  /** Moves the actor by the rules that apply, one after the other: each moves it once, so this ends. */
+  point(at: number): void {
+    for (;;) {
+      const { envelope } = this.#actor;
+      if (isFinished(envelope) || envelope.seq >= LIMITS.recordsPerActor) return;
+      const candidates = this.#laws.from(envelope.definitionId);
+      if (candidates.length === 0) return;
+      const due = this.#due();
+      const winner = winnerAt({
+        candidates,
+        uid: envelope.uid,
+        marks: envelope.moves,
+        until: due === null ? Number.POSITIVE_INFINITY : due.dueAt - this.#offsetMs,
+        decide: (rule) => this.#laws.decide(rule, envelope, this.records),
+      });
+      if (winner === null) return;
+      const { candidate, decidedAtSeq } = winner;
+      const target = this.#laws.target(candidate);
+      const move = this.#laws.moveOf(candidate, decidedAtSeq, this.#actor, this.records);
+      const moved = moveBy(this.#actor, move, target, at, NO_ORIGIN);
+      if (!moved.ok) {
+        const strand = candidate.rule.onUnmappable === "strand";
+        const refused = refuseMove(this.#actor, move, moved, strand, at);
+        if (refused !== null) this.#add(refused);
+        return;
+      }
+      this.#add(moved);
+      this.#movedTo = move.to;
+    }
+  }
+
+  get #first(): number {
+    return (this.records[0] as LogRecord).seq;
+  }
+
+  #add({ actor, record }: { actor: Actor; record: LogRecord }): void {
+    this.#actor = actor;
+    this.records.push(record);
+  }
+
+  #due(): Timer | null {
+    const { status, timers } = this.#actor.envelope;
+    const timer = timers[0];
+    return status === "active" && timer !== undefined && timer.dueAt <= this.#until ? timer : null;
   }
 }

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { Resident } from "../../src/actor/resident.ts";
 import type { ActorRpc } from "../../src/actor/rpc.ts";
-import { Work } from "../../src/actor/work.ts";
+import type { Work } from "../../src/actor/work.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { sha256Hex } from "../../src/base/sha256.ts";
 import type { Env } from "../../src/env.ts";
@@ -65,8 +65,8 @@ async function give(id: string, inputOf: (work: Work) => Input, origin: Partial<
       env as unknown as Env,
       new AlarmClock(state.storage, db.meter),
     );
-    await resident.load();
-    const work = new Work(resident.actor!);
+    await resident.ready();
+    const work = resident.work(resident.actor!);
     const whole = { key: null, request: null, by: null, principal: null, ...origin };
     const outcome = advance(work.actor, inputOf(work), work.now(Date.now()), whole);
     if (!outcome.ok) throw new Error(outcome.fault.message);

@@ -1,12 +1,22 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ActorRpc } from "../../src/actor/rpc.ts";
+import { LIMITS } from "../../src/base/limits.ts";
 import type { Objects } from "../../src/env.ts";
+import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { RegistryObject } from "../../src/registry/registry-object.ts";
-import { deployed, evict, sent, spawned } from "../support/actors.ts";
+import { forgetRules } from "../../src/registry/rule-cache.ts";
+import { deployed, evict, meterOf, sent, spawned } from "../support/actors.ts";
 import { call, fresh } from "../support/api.ts";
+import { ruled, useRules, versions, visited } from "../support/moves.ts";
+
+beforeEach(() => {
+  // Leases do not end while a test runs.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+});
 
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
@@ -30,10 +40,12 @@ function counted(): { env: { ACTORS: Objects<ActorRpc> }; calls: string[] } {
   return { env: { ACTORS: { getByName } }, calls };
 }
 
+const METHODS = ["acquire", "definitionByHash", "resolve", "authenticate", "rules"] as const;
+
 /** Notes every call that reaches a registry, whoever makes it. */
-function registryCalls(): string[] {
+function registryCalls(methods: readonly (typeof METHODS)[number][] = METHODS): string[] {
   const calls: string[] = [];
-  for (const method of ["acquire", "definitionByHash", "resolve", "authenticate"] as const) {
+  for (const method of methods) {
     const original = RegistryObject.prototype[method] as (given: never) => never;
     vi.spyOn(RegistryObject.prototype, method).mockImplementation(function (
       this: never,
@@ -65,9 +77,10 @@ test("an actor that wakes asks no registry when its isolate knows the definition
 
 test("a spawn asks the registry the first time, and by id never again", async () => {
   const definitionId = await deployed(machine);
+  forgetRules(DEFAULT_TENANT);
   const registry = registryCalls();
   for (let index = 0; index < 5; index += 1) await spawned(definitionId);
-  expect(registry).toEqual(["acquire"]);
+  expect(registry).toEqual(["acquire", "rules"]);
 });
 
 test("a key from the registry is checked once, and trusted for a while", async () => {
@@ -79,4 +92,28 @@ test("a key from the registry is checked once, and trusted for a while", async (
     expect(answer.status).toBe(200);
   }
   expect(registry).toEqual(["authenticate"]);
+});
+
+test("rules are asked for once per lease, and an event that meets them costs 2 rows and no further call", async () => {
+  useRules();
+  const [v1, v2] = await versions(machine, machine);
+  const rule = await ruled(v1!, v2!, { match: "subsequence", historyPath: ["!NO", "YES"] });
+  const ids = [await spawned(v1!), await spawned(v1!)];
+  for (const id of ids) await sent(id, "GO");
+  const { calls } = vi.spyOn(RegistryObject.prototype, "rules").mock;
+  const asked = calls.length;
+  const registry = registryCalls(["acquire", "definitionByHash", "resolve"]);
+  const before = await meterOf(ids[0]!);
+  for (let index = 0; index < 5; index += 1) for (const id of ids) await sent(id, "GO");
+  expect(registry).toEqual([]);
+  expect(calls.length).toBe(asked);
+  const after = await meterOf(ids[0]!);
+  expect(after.rowsWritten - before.rowsWritten).toBe(10);
+  // The snapshot is in memory, and so is how far the rule's decision is: no event reads the log again.
+  expect(after.rowsRead - before.rowsRead).toBeLessThanOrEqual(15);
+  expect(await visited(ids[0]!, rule)).toEqual({ outcome: "pending" });
+  vi.setSystemTime(Date.now() + LIMITS.leaseMs);
+  for (const id of ids) await sent(id, "GO");
+  expect(registry).toEqual([]);
+  expect(calls.length).toBe(asked + 1);
 });
