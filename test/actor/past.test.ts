@@ -56,8 +56,13 @@ async function versions(): Promise<[Version, Version]> {
   ];
 }
 
-/** Gives inputs to the actor where it lives, and lets its object forget what it holds in memory. */
-async function give(id: string, inputOf: (work: Work) => Input, origin: Partial<Origin> = {}) {
+/** Gives inputs to the actor where it lives, and lets its object forget what it holds in memory. `also`: where they bring it. */
+async function give(
+  id: string,
+  inputOf: (work: Work) => Input,
+  origin: Partial<Origin> = {},
+  also: string | null = null,
+) {
   await runInDurableObject(objectOf(id), async (_, state) => {
     const db = new Db(state.storage);
     const resident = new Resident(
@@ -65,7 +70,7 @@ async function give(id: string, inputOf: (work: Work) => Input, origin: Partial<
       env as unknown as Env,
       new AlarmClock(state.storage, db.meter),
     );
-    await resident.ready();
+    await resident.ready({ also });
     const work = resident.work(resident.actor!);
     const whole = { key: null, request: null, by: null, principal: null, ...origin };
     const outcome = advance(work.actor, inputOf(work), work.now(Date.now()), whole);
@@ -77,7 +82,7 @@ async function give(id: string, inputOf: (work: Work) => Input, origin: Partial<
 }
 
 async function move(id: string, from: Version, to: Version, states: Record<string, string>) {
-  await give(id, (work) => ({
+  const inputOf = (work: Work): Input => ({
     kind: "migrated",
     move: {
       ruleId: `r_${work.actor.envelope.seq}`,
@@ -90,14 +95,15 @@ async function move(id: string, from: Version, to: Version, states: Record<strin
       entered: {},
     },
     machine: compileDefinition(to.definition as never),
-  }));
+  });
+  await give(id, inputOf, {}, to.id);
 }
 
 async function rollBack(id: string, from: Version) {
   const log = await call("GET", `/v1/actors/${id}/export`);
   const moved = log.body.log.findLast(({ kind }: { kind: string }) => kind === "migrated");
   const machine = compileDefinition(from.definition as never);
-  await give(id, () => ({ kind: "rolled_back", moved, machine, reason: null }));
+  await give(id, () => ({ kind: "rolled_back", moved, machine, reason: null }), {}, from.id);
 }
 
 describe("an actor that has moved", () => {
