@@ -15,6 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const OVERLOADED = Object.assign(new Error("overloaded"), { overloaded: true });
 const never = new Promise<never>(() => {});
 
 /** One life of the object that ends at one of its calls, or comes to its end. */
@@ -55,7 +56,7 @@ describe("a sweep that is killed again and again", () => {
         const sick = new Set(around.actors.filter(() => random() < 0.02).map(({ id }) => id));
         around.answer = async (actor) => {
           // Some fail once.
-          if (sick.delete(actor.id)) throw new Error("not now");
+          if (sick.delete(actor.id)) throw OVERLOADED;
           return random() < 0.3 ? { outcome: "pending" } : await around.move(actor);
         };
         around.change("active", Date.now() + 1_000);
