@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { LIMITS } from "../../src/base/limits.ts";
+import { STEP_BYTES } from "../../src/fingerprint/decide-histories.ts";
 import { RegistryObject } from "../../src/registry/registry-object.ts";
 import { forgetRules } from "../../src/registry/rule-cache.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
@@ -11,6 +13,7 @@ import {
   ringAlarm,
   sent,
   spawned,
+  sqlIn,
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import { changed, ruled, useRules, versions, visited } from "../support/moves.ts";
@@ -449,4 +452,42 @@ test("wherever an actor is woken, its log is the same", async () => {
     { seq: 6, moved: ["one", 5] },
     { seq: 10, moved: ["two", 9] },
   ]);
+});
+
+describe("steps", () => {
+  test("are counted as they are packed, timers and events that nobody handled too", async () => {
+    const clocked = {
+      initial: "a",
+      states: {
+        a: { on: { GO: { target: "b" } }, after: { "1000": { target: "b" } } },
+        b: { on: { BACK: { target: "a" } } },
+      },
+    };
+    const [v1, v2] = await versions(clocked, clocked);
+    const id = await spawned(v1!);
+    await advanceClock(id, 1_000);
+    for (const type of ["BACK", "UNKNOWN", "GO"]) await sent(id, type);
+    const rule = await ruled(v1!, v2!, {});
+    await visited(id, rule);
+    await sent(id, "BACK");
+    const { envelope } = (await call("GET", `/v1/actors/${id}/export`)).body;
+    expect(envelope).toMatchObject({ entered: { steps: 3 }, history: { length: 3, steps: 4 } });
+    const [row] = await sqlIn<{ steps: string }>(id, "SELECT steps FROM actor");
+    expect(atob(row!.steps).length / STEP_BYTES).toBe(envelope.history.steps);
+  });
+});
+
+test("an actor whose log is full does not move, and goes on answering", async () => {
+  const [v1, v2] = await versions(loanV1, loanV2);
+  const id = await spawned(v1!);
+  await sqlIn(
+    id,
+    "UPDATE actor SET snapshot = json_set(snapshot, '$.seq', ?)",
+    LIMITS.recordsPerActor,
+  );
+  await evict(id);
+  const rule = await ruled(v1!, v2!, {});
+  expectProblem(await sent(id, "SUBMIT"), 422, "limit_exceeded");
+  await visited(id, rule);
+  expect(await actorNow(id)).toMatchObject({ definitionId: v1, seq: LIMITS.recordsPerActor });
 });
