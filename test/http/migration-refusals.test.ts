@@ -42,7 +42,7 @@ let loans: Loans;
 
 beforeAll(async () => {
   loans = await deployLoan();
-});
+}, 60_000);
 
 describe.each([
   ["PUT", "/v1/definitions"],
@@ -164,7 +164,7 @@ describe.each([
     const answer = await call("PUT", "/v1/definitions", { body });
     expect(answer).toMatchObject({ status: 201, body: { rule: null } });
     expect(answer.body.warnings.at(-1).code).toBe("lineage_only");
-  });
+  }, 60_000);
 
   it("says who moves, well-formed", async () => {
     const nobody = await ask({ historyPath: undefined });

@@ -8,14 +8,18 @@ import { createClient } from "../../src/sdk/index.ts";
 import type { Client } from "../../src/sdk/index.ts";
 import {
   ACTOR,
+  ACTOR_DECISION,
   ANSWER,
   CREATED_KEY,
   CREATED_WEBHOOK,
   DEFINITION,
   DELIVERY,
   DEPLOYED,
-  expectMembers,
   KEY,
+  MIGRATION_ITEM,
+  MIGRATION_PLAN,
+  MIGRATION_PROGRESS,
+  MIGRATION_RULE,
   RECORD,
   RUN,
   SCHEDULE,
@@ -23,6 +27,7 @@ import {
   STAY,
   SUMMARY,
   WEBHOOK,
+  expectMembers,
 } from "./sdk-members.ts";
 
 const lamp = {
@@ -374,6 +379,74 @@ describe("recurring schedules", () => {
     await expect(client.schedules.get("often")).rejects.toMatchObject({
       code: "schedule_not_found",
     });
+  });
+});
+
+describe("migrations", () => {
+  it("are previewed, deployed, followed, undone, and made anew", async () => {
+    const heater = (id: string) => ({
+      id: "heater",
+      initial: "cold",
+      context: { lit: 0 },
+      states: {
+        cold: { on: { LIGHT: "warm" } },
+        warm: { on: { OUT: "cold", ...(id === "heater-v2" ? { BOOST: "hot" } : {}) } },
+        ...(id === "heater-v2" ? { hot: {} } : {}),
+      },
+    });
+    await client.deploy("heater-v1", heater("heater-v1"));
+    await client.spawn("heater-v1", { id: "hall" });
+    await client.spawn("heater-v1", { id: "attic" });
+    await client.sendEvent("hall", "LIGHT");
+
+    const options = { parentId: "heater-v1", historyPath: ["LIGHT"] };
+    const v2 = heater("heater-v2");
+    const plan = await client.preview("heater-v2", v2, { ...options, replay: { sample: 1 } });
+    expectMembers(plan, MIGRATION_PLAN);
+    expect(plan.total).toBe(2);
+    const { rule } = await client.deploy("heater-v2", v2, options);
+    if (rule === null) throw new Error("The deploy made no rule");
+    expectMembers(rule, MIGRATION_RULE);
+    const swept = await client.migrations.waitUntilSwept(rule.id, { intervalMs: 100 });
+    expectMembers(swept, MIGRATION_PROGRESS);
+    expect(swept.counts).toMatchObject({ match: 1, migrated: 1, pending: 1 });
+    const items = await all(client.migrations.items(rule.id, { outcome: "migrated", limit: 1 }));
+    expect(items).toMatchObject([{ actorId: "hall", outcome: "migrated" }]);
+    for (const item of items) expectMembers(item, MIGRATION_ITEM);
+    const decided = await client.decisions("hall");
+    expect(decided).toMatchObject([{ ruleId: rule.id, decision: "match" }]);
+    for (const one of decided) expectMembers(one, ACTOR_DECISION);
+
+    const undone = await client.rollback("hall", { reason: "too warm", key: "rollback-1" });
+    expect(undone).toMatchObject({ definitionId: "heater-v1", replayed: false });
+    const again = await client.rollback("hall", { reason: "too warm", key: "rollback-1" });
+    expect(again).toEqual({ ...undone, replayed: true });
+    await expect(client.rollback("hall")).rejects.toMatchObject({ code: "rollback_refused" });
+    const rescued = await client.rescue("hall", {
+      definitionId: "heater-v2",
+      stateValue: "hot",
+      context: { lit: 1 },
+      reason: "by hand",
+    });
+    expect(rescued).toMatchObject({ stateValue: "hot", context: { lit: 1 } });
+
+    expect(await client.migrations.pause(rule.id)).toMatchObject({ state: "paused" });
+    expect(await client.migrations.setPercent(rule.id, 50)).toMatchObject({ percent: 50 });
+    await client.migrations.resume(rule.id);
+    await client.migrations.retry(rule.id);
+    const everybody = { from: "heater-v1", to: "heater-v2", match: "all" as const };
+    expect((await client.migrations.preview(everybody)).match).toBe(1);
+    const made = await client.migrations.create(
+      { ...everybody, replaces: rule.id },
+      { key: "rule-1" },
+    );
+    expect(made).toMatchObject({ replaces: rule.id, replayed: false });
+    await client.migrations.waitUntilSwept(made.id, { intervalMs: 100 });
+    expect((await client.getActor("attic")).definitionId).toBe("heater-v2");
+    const listed = await all(client.migrations.list({ limit: 1 }));
+    expect(listed.map(({ id }) => id)).toEqual([made.id, rule.id]);
+    expect(await client.migrations.retire(made.id)).toMatchObject({ state: "retired" });
+    expect(await client.migrations.get(rule.id)).toMatchObject({ replacedBy: made.id });
   });
 });
 
