@@ -7,6 +7,7 @@ import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import {
   actorNow,
   advanceClock,
+  alarmOf,
   evict,
   expectReplays,
   records,
@@ -379,6 +380,24 @@ describe("rules and their lease", () => {
     expect(await actorNow(id)).toMatchObject({ seq: 2 });
     useRules();
     expect((await sent(id, "PAY")).status).toBe(200);
+  });
+
+  test("a timer waits for the rules, and its alarm tries again", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+    const [v1] = await versions({
+      initial: "a",
+      states: { a: { after: { "60000": "b" } }, b: {} },
+    });
+    const id = await spawned(v1!);
+    vi.setSystemTime(Date.now() + 90_000);
+    const rules = vi.spyOn(RegistryObject.prototype, "rules");
+    rules.mockResolvedValue({ ok: false, failure: { code: "unavailable", detail: "It is down." } });
+    await ringAlarm(id);
+    expect(await kinds(id)).toEqual(["spawned"]);
+    expect(await alarmOf(id)).not.toBeNull();
+    useRules();
+    await ringAlarm(id);
+    expect(await kinds(id)).toEqual(["spawned", "timer @timer:a:60000"]);
   });
 
   test("another isolate's change is known when the lease has ended", async () => {
