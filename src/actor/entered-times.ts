@@ -3,7 +3,7 @@ import type { LogRecord } from "../lifecycle/types.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { enteredBefore } from "../machine/entered.ts";
 import type { Stay } from "../machine/entered.ts";
-import { timerFate } from "../machine/land-timers.ts";
+import { datedStates, timerFate } from "../machine/land-timers.ts";
 import { landingOf } from "../machine/landing.ts";
 import type { Move, Mapping } from "../migration/rule.ts";
 import { rowsBackTo } from "../storage/actor-log.ts";
@@ -11,8 +11,9 @@ import type { Db } from "../storage/db.ts";
 import { recordOf } from "./record-rows.ts";
 
 /**
- * When the actor came to the states that those of another version stand for, of those that start timers there. `records`
- * are those of the transaction so far; the log is read back no further than is needed.
+ * When the actor came to the states that those of another version stand for. Also of those that start no timers there: the
+ * version after that may start some. `records` are those of the transaction so far; the log is read back no further than
+ * is needed.
  */
 export function enteredTimes(
   db: Db,
@@ -24,7 +25,8 @@ export function enteredTimes(
   const { value, history } = envelope.machine;
   const landed = landingOf(machine, target, value, stateMapping);
   if (!landed.ok) return {};
-  const states = timerFate(machine, target, value, landed).started.map(({ state }) => state);
+  const fate = timerFate(machine, target, value, landed);
+  const states = datedStates(target, landed.value, fate);
   const before = stays(db, envelope.entered.seq, records);
   return enteredBefore(machine, landed, states, before, history);
 }

@@ -12,6 +12,16 @@ export interface AfterKey {
   delay: string;
 }
 
+/** States of a landing of which it has to be known when they were entered: all but the root, which only a timer of its own asks for. */
+export function datedStates(
+  to: CompiledMachine,
+  value: StateValue,
+  { started }: TimerFate,
+): string[] {
+  const paths = [...activeNodes(to, value)].map(pathOf);
+  return paths.filter((path) => path !== "" || started.some(({ state }) => state === ""));
+}
+
 export interface TimerFate {
   /** A timer goes on under the name of a new state, if there still is one: it may have fired. */
   kept: (AfterKey & { newState: string })[];

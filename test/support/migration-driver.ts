@@ -2,7 +2,7 @@ import type { Laws } from "../../src/actor/laws.ts";
 import { Work } from "../../src/actor/work.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
 import type { CompiledMachine } from "../../src/machine/compile.ts";
-import { enteredAt } from "../../src/machine/entered.ts";
+import { enteredBefore } from "../../src/machine/entered.ts";
 import { landingOf } from "../../src/machine/landing.ts";
 import type { Actor } from "../../src/lifecycle/actor.ts";
 import { beginActor } from "../../src/lifecycle/birth.ts";
@@ -12,7 +12,7 @@ import { compile } from "../../src/migration/compile.ts";
 import { confirm } from "../../src/migration/confirm.ts";
 import { parsePattern } from "../../src/migration/pattern.ts";
 import { rampTo } from "../../src/migration/ramp.ts";
-import type { Rule } from "../../src/migration/rule.ts";
+import type { Move, Rule } from "../../src/migration/rule.ts";
 import { END_MS, epochAt } from "./migration-reference.ts";
 import type { Input, Lived } from "./migration-reference.ts";
 import { LEASE_MS, definitionOf } from "./migration-world.ts";
@@ -129,23 +129,18 @@ class Driver {
         const { id: ruleId, from, to, toHash, stateMapping, contextMapping } = rule;
         const { value } = envelope.machine;
         const landed = landingOf(machine, machineOf(to), value, stateMapping);
-        const entered: { [path: string]: number } = {};
-        if (landed.ok) {
-          for (const state of [landed.value as string]) {
-            const stays = [...this.#log, ...records]
-              .filter(({ seq }) => seq >= envelope.entered.seq)
-              .toReversed()
-              .map((record) => {
-                const before = record.kind === "migrated" ? record.payload : null;
-                return before === null || record.seq !== envelope.entered.seq
-                  ? record
-                  : { ...record, entered: before["entered"] as { [path: string]: number } };
-              });
-            const times = enteredAt(machine, stays, landed.oldOf(state));
-            const known = Object.values(times);
-            if (known.length > 0) entered[state] = Math.min(...known);
-          }
-        }
+        const stays = [...this.#log, ...records]
+          .filter(({ seq }) => seq >= envelope.entered.seq)
+          .toReversed()
+          .map((record) => {
+            const moved = record.kind === "migrated" && record.seq === envelope.entered.seq;
+            return moved
+              ? { ...record, entered: (record.payload as unknown as Move).entered }
+              : record;
+          });
+        const entered = landed.ok
+          ? enteredBefore(machine, landed, [landed.value as string], stays, {})
+          : {};
         return { ruleId, from, to, toHash, stateMapping, contextMapping, decidedAtSeq, entered };
       },
     };
@@ -182,7 +177,7 @@ function rulesAt(changes: readonly Change[]): Rule[] {
       if (rule.state === "active") continue;
       const ramp = [{ ...step, percent: rule.percent }];
       rules.set(rule.id, { ...rule, state: "active", ramp });
-    } else {
+    } else if (change.kind === "percent") {
       const { percent } = change;
       const ramp = rule.state === "paused" ? [] : rampTo(rule.ramp, { ...step, percent });
       rules.set(rule.id, { ...rule, percent, ramp });
