@@ -1,3 +1,5 @@
+import { evenly } from "../base/evenly.ts";
+
 /** How many times as many as are wanted are kept: the more, the more evenly they lie. */
 const FINENESS = 8;
 
@@ -25,13 +27,7 @@ export class Spread<T> {
 
   /** As many as there may be, or all that came. */
   take(): T[] {
-    const kept = this.#kept;
-    const most = this.#most;
-    if (kept.length <= most) return kept;
-    return Array.from(
-      { length: most },
-      (_, n) => kept[Math.floor(((n + 0.5) * kept.length) / most)] as T,
-    );
+    return evenly(this.#kept, this.#most);
   }
 
   #halve(): void {

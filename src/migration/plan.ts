@@ -1,3 +1,4 @@
+import { evenly } from "../base/evenly.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { JsonValue } from "../base/json.ts";
 
@@ -63,33 +64,35 @@ export interface Plan {
   sampleIds: { match: string[]; pending: string[]; diverged: string[]; nearMisses: string[] };
 }
 
-/** What shards say, put together by state; `samples` ids of each kind. */
+/** What shards say, put together by state; `samples` ids of each kind, from as many shards as there can be. */
 export function mergeClasses(
   surveyed: readonly (readonly DecidedClass[])[],
   samples: number,
 ): DecidedClass[] {
-  const merged = new Map<string, DecidedClass>();
+  const byState = new Map<string, DecidedClass[]>();
   for (const one of surveyed.flat()) {
     const text = canonicalJson(one.stateValue);
-    const known = merged.get(text);
-    merged.set(text, known === undefined ? one : sum(known, one, samples));
+    const known = byState.get(text);
+    if (known === undefined) byState.set(text, [one]);
+    else known.push(one);
   }
-  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  return [...byState]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, [first, ...others]]) => sum([first as DecidedClass, ...others], samples));
 }
 
-function sum(a: DecidedClass, b: DecidedClass, samples: number): DecidedClass {
-  const both = (kind: Kind) => [...a.samples[kind], ...b.samples[kind]].slice(0, samples);
+function sum(same: readonly [DecidedClass, ...DecidedClass[]], samples: number): DecidedClass {
   return {
-    stateValue: a.stateValue,
-    match: a.match + b.match,
-    pending: a.pending + b.pending,
-    diverged: a.diverged + b.diverged,
-    near: a.near + b.near,
+    stateValue: same[0].stateValue,
+    match: total(same, ({ match }) => match),
+    pending: total(same, ({ pending }) => pending),
+    diverged: total(same, ({ diverged }) => diverged),
+    near: total(same, ({ near }) => near),
     samples: {
-      match: both("match"),
-      pending: both("pending"),
-      diverged: both("diverged"),
-      near: both("near"),
+      match: samplesOf(same, "match", samples),
+      pending: samplesOf(same, "pending", samples),
+      diverged: samplesOf(same, "diverged", samples),
+      near: samplesOf(same, "near", samples),
     },
   };
 }
@@ -132,15 +135,20 @@ export function planOf(
   };
 }
 
-/** Up to `most` ids of a kind, one of each state in turn. */
+/** Up to `most` ids of a kind, one of each list in turn; of a turn with too many, from all over it. */
 export function samplesOf(classes: readonly DecidedClass[], kind: Kind, most: number): string[] {
   const lists = classes.map(({ samples }) => samples[kind]);
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   const ids: string[] = [];
   for (let turn = 0; turn < longest && ids.length < most; turn += 1) {
-    ids.push(...lists.flatMap((list) => list[turn] ?? []));
+    ids.push(
+      ...evenly(
+        lists.flatMap((list) => list[turn] ?? []),
+        most - ids.length,
+      ),
+    );
   }
-  return ids.slice(0, most);
+  return ids;
 }
 
 function linesOf(definitionId: string, one: LandedClass): Line[] {

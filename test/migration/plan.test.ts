@@ -30,9 +30,26 @@ describe("what shards say", () => {
         match: 3,
         pending: 4,
         near: 1,
-        samples: { ...NONE, match: ["1", "2", "3"] },
+        samples: { ...NONE, match: ["1", "3", "4"] },
       }),
     ]);
+  });
+
+  it("has samples from all over many shards", () => {
+    const shards = Array.from({ length: 16 }, (_, shard) => [
+      decided("a", {
+        match: 9,
+        samples: { ...NONE, match: Array.from({ length: 5 }, (_one, n) => `${shard}.${n}`) },
+      }),
+    ]);
+    const [merged] = mergeClasses(shards, 5);
+    expect(merged?.samples.match).toEqual(["1.0", "4.0", "8.0", "11.0", "14.0"]);
+    expect(mergeClasses(shards, 20)[0]?.samples.match).toEqual([
+      ...Array.from({ length: 16 }, (_, shard) => `${shard}.0`),
+      ...["2.1", "6.1", "10.1", "14.1"],
+    ]);
+    const one = mergeClasses([[], ...shards.slice(0, 1), []], 3);
+    expect(one[0]?.samples.match).toEqual(["0.0", "0.1", "0.2"]);
   });
 
   it("of actors in one state and of different status is one class", () => {
@@ -128,7 +145,7 @@ describe("a plan", () => {
       decided(`s${index}`, { samples: { ...NONE, match } }),
     );
     expect(samplesOf(classes, "match", 5)).toEqual(["a1", "b1", "c1", "a2", "c2"]);
-    expect(samplesOf(classes, "match", 2)).toEqual(["a1", "b1"]);
+    expect(samplesOf(classes, "match", 2)).toEqual(["a1", "c1"]);
     expect(samplesOf([], "match", 2)).toEqual([]);
   });
 });

@@ -62,6 +62,72 @@ it("the README's session, pasted as it stands, does what the README says, and su
   expect(paste(base, read)).toEqual(before);
 });
 
+it("the README's migration, pasted as it stands, moves Alice by what she lived through, and not Bob", () => {
+  const [session = ""] = blocks("README.md", "loan-v2");
+  const [upTo = "", next = ""] = session.split("# Her next step");
+  const [tools = ""] = session.split("\n\n");
+  expect([tools, next].every((part) => part.includes("perdure"))).toBe(true);
+  const answers = paste(upTo);
+  expect(answers).toHaveLength(12);
+  expect(answers.filter(({ code }) => code !== undefined)).toEqual([]);
+  const [deployed, , , , , paid, waived, plan, second, listed, hers, his] = answers;
+  expect(deployed).toMatchObject({ id: "loan-v1", rule: null });
+  for (const sent of [paid, waived]) {
+    expect(sent).toMatchObject({ stateValue: "awaiting_documents", definitionId: "loan-v1" });
+  }
+
+  // The dry run says what then comes.
+  expect(plan).toMatchObject({
+    total: 2,
+    match: 1,
+    pending: 0,
+    diverged: 1,
+    nearMisses: 0,
+    unmappable: [],
+    timers: { kept: 1, cancelled: 0, started: 0 },
+    sampleIds: { match: ["alice"], pending: [], diverged: ["bob"], nearMisses: [] },
+    warnings: [],
+  });
+  const line = { definitionId: "loan-v1", stateValue: "awaiting_documents", count: 1 };
+  expect(plan?.["byState"]).toHaveLength(2);
+  for (const one of [
+    { ...line, targetStateValue: "awaiting_documents", class: "match" },
+    { ...line, targetStateValue: null, class: "diverged" },
+  ]) {
+    expect(plan?.["byState"]).toContainEqual(one);
+  }
+  expect(second).toMatchObject({ id: "loan-v2", parentId: "loan-v1", idempotent: false });
+
+  const [bob, alice] = listed?.["items"] as Record<string, unknown>[];
+  const docs = { stateValue: "awaiting_documents", status: "active", needsAttention: [] };
+  expect(alice).toMatchObject({ id: "alice", definitionId: "loan-v2", ...docs });
+  expect(bob).toMatchObject({ id: "bob", definitionId: "loan-v1", ...docs });
+  const { id: ruleId } = second?.["rule"] as { id: string };
+  const rule = { ruleId, from: "loan-v1", to: "loan-v2", decidedAtSeq: 3 };
+  expect(hers?.["items"]).toMatchObject([{ ...rule, decision: "match", outcome: "migrated" }]);
+  expect(his?.["items"]).toMatchObject([{ ...rule, decision: "diverged", outcome: "none" }]);
+
+  // Moved, with the same context and due time; the months run from when she came to the state, not from the move.
+  const look = (path: string) =>
+    `curl -sS "$URL/actors/${path}" -H 'Authorization: Bearer dev'; echo`;
+  const [now, log] = paste(tools, look("alice"), look("alice/events"));
+  const [, , payment, move] = log?.["items"] as { at: string; kind: string }[];
+  expect(move).toMatchObject({ kind: "migrated", payload: { ruleId } });
+  const dueAt = new Date(Date.parse(payment?.at ?? "") + 2_592_000_000).toISOString();
+  expect(now).toMatchObject({
+    seq: 4,
+    context: { applicant: "Alice", amount: 12_000, feePaid: 50, documents: [], income: 0 },
+    timers: [{ dueAt }],
+    historyFingerprint: paid?.["historyFingerprint"],
+  });
+
+  const steps = paste(tools, next.replace(/^.*/, ""));
+  expect(steps).toHaveLength(6);
+  const last = { handled: true, migratedTo: null };
+  expect(steps[2]).toMatchObject({ ...last, stateValue: "income_check", definitionId: "loan-v2" });
+  expect(steps[5]).toMatchObject({ ...last, stateValue: "in_review", definitionId: "loan-v1" });
+});
+
 it.each(["loan", "approval"])("the %s's session goes on the same server after it", (example) => {
   const answers = paste(...blocks(`examples/${example}/README.md`, "curl"));
   expect(answers.length).toBeGreaterThan(8);

@@ -142,9 +142,9 @@ describe("a preview", () => {
       unmappableTotal: 1,
       timers: { kept: 3, cancelled: 0, started: 3 },
       activities: { kept: 0, cancelled: 0, started: 0 },
-      sampleIds: { match: ["p", "r", "q", "s"], pending: [], diverged: [], nearMisses: [] },
+      sampleIds: { match: ["p", "r", "s", "q"], pending: [], diverged: [], nearMisses: [] },
       warnings: [expect.objectContaining({ code: "unmapped_state" })],
-      replaySample: ["p", "r", "q"],
+      replaySample: ["p", "r", "s"],
       confirmToken: expect.stringMatching(/^pct_/),
       asOf: new Date(START).toISOString(),
     });
