@@ -14,13 +14,14 @@ import { ruleOfDeploy, rulesFrom, ruleThatNeeds } from "../storage/registry-rule
 import type { Rule } from "../migration/rule.ts";
 import { answer, newestFirst, notFound, refuse } from "./replies.ts";
 import { ruleOf } from "./rules.ts";
+import { ruleView } from "./rule-view.ts";
 import type { RegistryReply, ResolvedDefinition } from "./rpc.ts";
 import type { Version } from "./rule-draft.ts";
 import type { Standing } from "./standing.ts";
 
 const LIST = "definitions";
 
-/** A definition as lists show it. What it says of actors of its parent is in force a lease later. */
+/** A definition as lists show it, with the rule that it was deployed with, as that is now. */
 export function summary(db: Db, row: DefinitionRow): JsonObject {
   const rule = row.parent_id === null ? null : ruleOfDeploy(db, row.id);
   return {
@@ -30,6 +31,7 @@ export function summary(db: Db, row: DefinitionRow): JsonObject {
     parentId: row.parent_id,
     deployedAt: isoTime(row.deployed_at),
     inForceAt: isoTime(rule?.in_force_at ?? row.deployed_at),
+    rule: rule && ruleView(rule),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   putDefinition,
 } from "../storage/registry-definitions.ts";
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
-import { detachRuleOfDeploy, ruleOfDeploy } from "../storage/registry-rules.ts";
+import { detachRuleOfDeploy } from "../storage/registry-rules.ts";
 import { confirmed, spend } from "./confirm.ts";
 import type { Offer } from "./confirm.ts";
 import type { Registry } from "./context.ts";
@@ -26,7 +26,6 @@ import { answer, refuse } from "./replies.ts";
 import { doubtsOf, problemsOf } from "./rule-check.ts";
 import { invalid as invalidRule, refuseBeside } from "./rule-draft.ts";
 import type { Draft } from "./rule-draft.ts";
-import { ruleView } from "./rule-view.ts";
 import type { DeployCommand, RegistryReply } from "./rpc.ts";
 import type { Standing } from "./standing.ts";
 import { writeRule } from "./write-rule.ts";
@@ -178,11 +177,9 @@ function same(registry: Registry, present: DefinitionRow): RegistryReply {
 }
 
 function deployed(db: Db, row: DefinitionRow, status: number, more: JsonObject): RegistryReply {
-  const rule = ruleOfDeploy(db, row.id);
   return answer(status, {
     ...summary(db, row),
     warnings: JSON.parse(row.warnings) as JsonValue,
-    rule: rule && ruleView(rule),
     idempotent: false,
     ...more,
   });

@@ -18,6 +18,8 @@ export interface DefinitionSummary {
   deployedAt: string;
   /** Since when it counts: `deployedAt`, or with a rule when every actor goes by it. */
   inForceAt: string;
+  /** What moves actors of the parent, if it was deployed with a rule; as that is now. */
+  rule: MigrationRule | null;
 }
 
 export interface Definition extends DefinitionSummary {
@@ -29,8 +31,6 @@ export interface Definition extends DefinitionSummary {
 
 export interface Deployed extends DefinitionSummary {
   warnings: Problem[];
-  /** What moves actors of the parent. */
-  rule: MigrationRule | null;
   /** Actors that handled the path's events in order, but not as the rule wants. */
   nearMisses?: number;
   /** Whether the very same definition was there already. */

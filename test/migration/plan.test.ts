@@ -46,7 +46,10 @@ describe("what shards say", () => {
     expect(merged?.samples.match).toEqual(["1.0", "4.0", "8.0", "11.0", "14.0"]);
     expect(mergeClasses(shards, 20)[0]?.samples.match).toEqual([
       ...Array.from({ length: 16 }, (_, shard) => `${shard}.0`),
-      ...["2.1", "6.1", "10.1", "14.1"],
+      "2.1",
+      "6.1",
+      "10.1",
+      "14.1",
     ]);
     const one = mergeClasses([[], ...shards.slice(0, 1), []], 3);
     expect(one[0]?.samples.match).toEqual(["0.0", "0.1", "0.2"]);

@@ -37,6 +37,10 @@ function paste(...sessions: string[]): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+function itemsOf(page: Record<string, unknown> | undefined): Record<string, unknown>[] {
+  return (page?.["items"] ?? []) as Record<string, unknown>[];
+}
+
 it("the README's session, pasted as it stands, does what the README says, and survives a kill", async () => {
   const [session = "", read = ""] = blocks("README.md", "curl");
   const answers = paste(session);
@@ -98,11 +102,11 @@ it("the README's migration, pasted as it stands, moves Alice by what she lived t
   }
   expect(second).toMatchObject({ id: "loan-v2", parentId: "loan-v1", idempotent: false });
 
-  const [bob, alice] = listed?.["items"] as Record<string, unknown>[];
+  const [bob, alice] = itemsOf(listed);
   const docs = { stateValue: "awaiting_documents", status: "active", needsAttention: [] };
   expect(alice).toMatchObject({ id: "alice", definitionId: "loan-v2", ...docs });
   expect(bob).toMatchObject({ id: "bob", definitionId: "loan-v1", ...docs });
-  const { id: ruleId } = second?.["rule"] as { id: string };
+  const ruleId = (second?.["rule"] as { id: string } | undefined)?.id;
   const rule = { ruleId, from: "loan-v1", to: "loan-v2", decidedAtSeq: 3 };
   expect(hers?.["items"]).toMatchObject([{ ...rule, decision: "match", outcome: "migrated" }]);
   expect(his?.["items"]).toMatchObject([{ ...rule, decision: "diverged", outcome: "none" }]);
@@ -111,9 +115,9 @@ it("the README's migration, pasted as it stands, moves Alice by what she lived t
   const look = (path: string) =>
     `curl -sS "$URL/actors/${path}" -H 'Authorization: Bearer dev'; echo`;
   const [now, log] = paste(tools, look("alice"), look("alice/events"));
-  const [, , payment, move] = log?.["items"] as { at: string; kind: string }[];
+  const [, , payment, move] = itemsOf(log);
   expect(move).toMatchObject({ kind: "migrated", payload: { ruleId } });
-  const dueAt = new Date(Date.parse(payment?.at ?? "") + 2_592_000_000).toISOString();
+  const dueAt = new Date(Date.parse(String(payment?.["at"])) + 2_592_000_000).toISOString();
   expect(now).toMatchObject({
     seq: 4,
     context: { applicant: "Alice", amount: 12_000, feePaid: 50, documents: [], income: 0 },

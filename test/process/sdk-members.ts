@@ -90,6 +90,7 @@ export const SUMMARY: Members<DefinitionSummary> = {
   parentId: "always",
   deployedAt: "always",
   inForceAt: "always",
+  rule: "always",
 };
 export const DEFINITION: Members<Definition> = {
   ...SUMMARY,
@@ -99,7 +100,6 @@ export const DEFINITION: Members<Definition> = {
 export const DEPLOYED: Members<Deployed> = {
   ...SUMMARY,
   warnings: "always",
-  rule: "always",
   nearMisses: "optional",
   idempotent: "always",
   replaced: "optional",

@@ -38,6 +38,10 @@ const definition = {
     description:
       "Since when it counts: when it was deployed; with a rule, when every actor goes by that.",
   },
+  rule: {
+    ...orNull(ref("Rule")),
+    description: "What moves actors of the parent, if it was deployed with a rule; as that is now.",
+  },
 };
 
 const rule = {
@@ -263,7 +267,6 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
   Deployed: object({
     ...definition,
     warnings: list(ref("Fault")),
-    rule: { ...orNull(ref("Rule")), description: "What moves actors of the parent." },
     "nearMisses?": nearMisses,
     idempotent: { ...flag, description: "Whether the very same was deployed before." },
     "replaced?": {
