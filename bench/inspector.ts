@@ -1,5 +1,7 @@
 /** One node of the call tree of V8's profiler; `hitCount` samples ended in it. */
 export interface ProfileNode {
+  id: number;
+  children?: number[];
   callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number };
   hitCount: number;
 }

@@ -99,7 +99,7 @@ export function expectFate({ id, fate }: Loan, { status, body }: Answer): void {
     context: { feePaid: number; income?: number };
     timers: unknown[];
   };
-  const paid = fate.events.includes(PAID) ? 50 : 0;
+  const paid = fate.events.some(({ type }) => type === PAID.type) ? 50 : 0;
   const right =
     status === 200 &&
     actor.definitionId === fate.definitionId &&

@@ -1,0 +1,54 @@
+// `node bench/migration/profile.ts`: which functions of the Worker take the time while a sweep moves actors.
+import { parseArgs } from "node:util";
+import { runScript } from "../../scripts/refusal.ts";
+import { Inspector } from "../inspector.ts";
+import { Lab } from "../lab.ts";
+import { deployLoan, perdure } from "../perdure.ts";
+import { cpuSeconds } from "../process-facts.ts";
+import { print, profiled } from "../profiled.ts";
+import { call, onAll, spawnAll } from "./client.ts";
+import { deployBody, expectLived, fleetOf, liveOf } from "./loans.ts";
+import { pause, watchSweep } from "./sweep.ts";
+
+const SAMPLING_US = 200;
+const CLIENTS = 32;
+/** ms after which workerd has let all idle actors go. */
+const ASLEEP_MS = 15_000;
+
+await runScript(async () => {
+  const { values } = parseArgs({ options: { actors: { type: "string", default: "5000" } } });
+  const loans = fleetOf(Number(values.actors));
+  const { start, sources, inspectorPort } = await profiled();
+  await Lab.use((lab) =>
+    lab.serve({ ...perdure, start }, async ({ url, pid }) => {
+      await deployLoan(url);
+      await spawnAll(url, loans);
+      await onAll(url, loans, CLIENTS, liveOf, expectLived);
+      await pause(ASLEEP_MS);
+      const inspector = await Inspector.open(inspectorPort);
+      const body = await deployBody();
+      const nodes = await inspector.profile(SAMPLING_US, async () => {
+        const before = cpuSeconds(pid) ?? Number.NaN;
+        const deployed = await call<{ rule: { id: string }; inForceAt: string }>(
+          url,
+          "PUT",
+          "/v1/definitions",
+          body,
+        );
+        await pause(Math.max(0, Date.parse(deployed.inForceAt) - Date.now()));
+        const { last, movedMs, mostMemory, mostFiles } = await watchSweep(
+          url,
+          deployed.rule.id,
+          pid,
+        );
+        const { migrated } = last.counts;
+        const cpu = (cpuSeconds(pid) ?? Number.NaN) - before;
+        console.log(
+          `${((migrated * 1_000) / movedMs).toFixed(0)} moved/s under the profiler; processor time of the server ${((cpu * 1_000) / migrated).toFixed(2)} ms per moved actor; at most ${mostMemory.toFixed(0)} MB, ${mostFiles} files`,
+        );
+      });
+      print(nodes, sources);
+      inspector.close();
+    }),
+  );
+});
