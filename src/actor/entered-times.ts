@@ -51,5 +51,7 @@ function* youngestFirst(
   records: readonly LogRecord[],
 ): Generator<LogRecord> {
   for (const record of records.toReversed()) if (record.seq >= first) yield record;
+  // A newborn has no log yet.
+  if ((records[0]?.seq ?? Number.POSITIVE_INFINITY) <= first) return;
   for (const row of rowsBackTo(db, first)) yield recordOf(row);
 }
