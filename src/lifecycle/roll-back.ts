@@ -40,14 +40,23 @@ export function whyNoRollback(move: LogRecord | null, since: Iterable<LogRecord>
   if (move.emitted.length > 0) {
     return `The move (record ${move.seq}) emitted events, which cannot be taken back.`;
   }
+  /** Moves that may have been taken back. */
+  const later: LogRecord[] = [];
   for (const record of since) {
-    const changedNothing =
-      (record.kind === "event" && record.handled === false) ||
-      (record.kind === "migrated" && record.error !== null);
-    if (changedNothing) continue;
-    return `The actor has lived on since its move (record ${move.seq}): record ${record.seq} is of kind '${record.kind}'.`;
+    const { kind, handled, error, payload } = record;
+    if ((kind === "event" && handled === false) || (kind === "migrated" && error !== null))
+      continue;
+    if (kind === "rolled_back") {
+      const { undoes } = payload as unknown as RolledBack;
+      while ((later.at(-1)?.seq ?? 0) >= undoes) later.pop();
+    } else if (isMove(record)) later.push(record);
+    else return livedOn(move, later[0] ?? record);
   }
-  return null;
+  return later[0] === undefined ? null : livedOn(move, later[0]);
+}
+
+function livedOn({ seq }: LogRecord, since: LogRecord): string {
+  return `The actor has lived on since its move (record ${seq}): record ${since.seq} is of kind '${since.kind}'.`;
 }
 
 /**

@@ -75,12 +75,23 @@ describe("a rollback", () => {
     life.move(3, { initial: "e", states: { e: {} } }, { stateMapping: { c: "e" } });
     expect(life.rollBack()).toBeNull();
     expect(restored(life.envelope)).toEqual(restored(between));
-    expect(life.rollBack()).toMatch(/lived on since its move/);
+    life.event("UNKNOWN");
+    expect(life.rollBack()).toBeNull();
+    expect(restored(life.envelope)).toEqual(restored(before));
     expect(life.envelope.moves.map(({ ruleId, outcome }) => [ruleId, outcome])).toEqual([
-      ["r_2", "migrated"],
       ["r_3", "rolled_back"],
+      ["r_2", "rolled_back"],
     ]);
-    expect(before.definitionId).toBe("m-v1");
+    expect(life.rollBack()).toMatch(/No rule has moved/);
+    life.checkReplay();
+  });
+
+  test("is refused once the actor has lived on after another move was taken back", () => {
+    const { life } = moved();
+    life.move(3, { initial: "c", states: { c: {} } });
+    expect(life.rollBack()).toBeNull();
+    life.event("END");
+    expect(life.rollBack()).toMatch(/record 5 is of kind 'event'/);
     life.checkReplay();
   });
 

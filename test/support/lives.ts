@@ -146,7 +146,10 @@ export class Life {
   replayed(): Replay {
     const [, ...versions] = [...this.#machines.values()];
     const machine = (this.#machines.get("hash-v1") ?? versions[0]) as CompiledMachine;
-    const replay = new Replay(ADDRESS, machine, { machineOf: this.machineOf });
+    const replay = new Replay(ADDRESS, machine, {
+      machineOf: this.machineOf,
+      recordAt: (seq) => this.log[seq - 1] as LogRecord,
+    });
     const divergence = replay.run(this.log);
     if (divergence !== null) throw new Error(JSON.stringify(divergence));
     return replay;
