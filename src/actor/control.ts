@@ -10,7 +10,8 @@ import type { Work } from "./work.ts";
 
 /** At which status an action is understood. Where it changes nothing it is recorded all the same: its key is bound to it. */
 const ACTIONS = {
-  pause: { kind: "paused", from: ["active", "stranded", "paused"] },
+  // A stranded actor does nothing anyway, and a resume would take it back into service as it is.
+  pause: { kind: "paused", from: ["active", "paused"] },
   resume: { kind: "resumed", from: ["paused", "active"] },
   terminate: { kind: "terminated", from: ["active", "paused", "stranded"] },
 } as const satisfies Record<string, { kind: string; from: readonly ActorStatus[] }>;

@@ -30,13 +30,19 @@ export function refuseSeq({ seq }: Pick<Envelope, "seq">, ifMatch: number | null
   );
 }
 
+/** What makes an actor active again. */
+const WAYS = {
+  paused: "; resume it first",
+  stranded: "; a migration rule with a place for it moves it on, or POST …/rescue",
+};
+
 export function refuseStatus(
   { envelope }: Actor,
   allowed: readonly ActorStatus[] = ["active"],
 ): Refusal | null {
   const { id, status } = envelope;
   if (allowed.includes(status)) return null;
-  const way = status === "paused" ? "; resume it first" : "";
+  const way = Object.hasOwn(WAYS, status) ? WAYS[status as keyof typeof WAYS] : "";
   return refuse("actor_not_active", `The actor '${id}' is ${status}${way}.`, {
     extra: { actorStatus: status },
   });

@@ -106,7 +106,12 @@ function apply(
     );
   }
   work.take(outcome);
-  const migratedTo = work.takeMovedTo();
+  let migratedTo = work.takeMovedTo();
+  // Timers of the new version count from when states were entered: they may be due.
+  if (migratedTo !== null) {
+    work.fireDue(now);
+    migratedTo = work.takeMovedTo() ?? migratedTo;
+  }
   if (migratedTo === null && work.actor.envelope.seq === record.seq) return record;
   return work.amend(record, withAftermath(record, work.actor, migratedTo));
 }

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { nextEvents as nextEventsOf, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
+import type { TimerNote } from "./carry-timers.ts";
 import type { LogRecord } from "./types.ts";
 
 /** Members of a record that have columns of their own in storage; the rest is its body. */
@@ -83,7 +84,28 @@ export function recordView(record: LogRecord): JsonObject {
     error: error as JsonValue,
     fingerprint,
     timer: timer === null ? null : { id: timer.id, dueAt: isoTime(timer.dueAt) },
+    moved: movedView(record),
   };
+}
+
+/** What a record did to an actor beside where it stands: by its timers, and by what was left out. Null of other kinds. */
+function movedView({ kind, result }: LogRecord): JsonObject | null {
+  if (kind !== "migrated" && kind !== "rolled_back" && kind !== "rescued") return null;
+  const { outcome = kind, kept, cancelled, started, dropped } = result ?? {};
+  if (dropped === undefined) return { outcome };
+  return {
+    outcome,
+    kept: shownTimers(kept),
+    cancelled: shownTimers(cancelled),
+    started: shownTimers(started),
+    dropped,
+  };
+}
+
+function shownTimers(notes: JsonValue | undefined): JsonObject[] {
+  return (notes as unknown as TimerNote[]).map(({ state, delay, dueAt }) => {
+    return { state, delay, dueAt: isoTime(dueAt) };
+  });
 }
 
 /** A batch gives events without keys some that are its own, a NUL and the index. Callers see the batch's. */

@@ -143,6 +143,24 @@ export interface LogRecord {
   fingerprint: string;
   /** The timer that fired, for kind `timer`. */
   timer: { id: string; dueAt: string } | null;
+  /** Of a record of a move, a refused one, a rollback or a rescue. */
+  moved: Moved | null;
+}
+
+/** What became of an actor's timers as it was moved or set; of what changed none of them only the outcome. */
+export interface Moved {
+  outcome: "migrated" | "unmappable" | "stranded" | "rolled_back" | "rescued";
+  kept?: StateTimer[];
+  cancelled?: StateTimer[];
+  started?: StateTimer[];
+  /** History states that did not fit. */
+  dropped?: string[];
+}
+
+export interface StateTimer {
+  state: string;
+  delay: string;
+  dueAt: string;
 }
 
 /** One stay in one state. */

@@ -179,6 +179,7 @@ export const RECORD: Members<LogRecord> = {
   error: "always",
   fingerprint: "always",
   timer: "always",
+  moved: "always",
 };
 export const STAY: Members<TimelineEntry> = {
   state: "always",

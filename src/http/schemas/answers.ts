@@ -73,6 +73,7 @@ const nearMisses = {
   description: "Actors that handled the path's events in order, but not as the rule wants.",
 };
 const decision = oneOf("pending", "match", "diverged");
+const stateTimers = list(object({ state: text, delay: text, dueAt: instant }));
 const carried = object({ kept: count, cancelled: count, started: count });
 
 const key = {
@@ -233,6 +234,19 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
     error: orNull(anyObject),
     fingerprint,
     timer: orNull(object({ id: text, dueAt: instant })),
+    moved: {
+      ...orNull(
+        object({
+          outcome: oneOf("migrated", "unmappable", "stranded", "rolled_back", "rescued"),
+          "kept?": stateTimers,
+          "cancelled?": stateTimers,
+          "started?": stateTimers,
+          "dropped?": { ...list(text), description: "History states that did not fit." },
+        }),
+      ),
+      description:
+        "Of a record of a move, of one that was refused, of a rollback or a rescue: what became of timers.",
+    },
   }),
   Stay: object({
     state: ref("StateValue"),
