@@ -26,9 +26,12 @@ export async function migrate(
   if (refusal) return refusal;
   const work = resident.work(actor);
   const all = work.fireDue(work.now(Date.now()));
-  if (work.changed) resident.commit(work.actor, work.records);
+  if (work.changed) resident.commit(work.actor, work.records, undefined, reporter);
   const visit = visitOf(resident, work.actor, ruleId, all);
-  if (work.changed || !EXPECTED.includes(visit.outcome)) await reporter?.makeSure({ again: true });
+  if (reporter !== null && (work.changed || !EXPECTED.includes(visit.outcome))) {
+    await reporter.makeSure({ again: true });
+    if (reporter.settled) resident.alarm.giveBack();
+  }
   return visit;
 }
 

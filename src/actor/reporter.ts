@@ -98,12 +98,16 @@ export class Reporter implements Observer {
     }
   }
 
-  async settle(): Promise<number | null> {
+  /** Whether the directory has confirmed the actor as it is; never without one. */
+  get settled(): boolean {
     const { actor } = this.#resident;
-    if (actor === null) return null;
-    const settled = this.#knows(actor) && this.#told?.state === "confirmed";
+    return actor !== null && this.#knows(actor) && this.#told?.state === "confirmed";
+  }
+
+  async settle(): Promise<number | null> {
+    if (this.#resident.actor === null) return null;
     // What changes meanwhile has an alarm of its own.
-    if (!settled || this.#told?.figures !== this.#figures()) await this.#send();
+    if (!this.settled || this.#told?.figures !== this.#figures()) await this.#send();
     return null;
   }
 

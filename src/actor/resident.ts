@@ -204,16 +204,23 @@ export class Resident {
     if (wokenBy === "call") this.alarm.ensure(alarmTime(envelope));
   }
 
-  /** Writes an actor and the records that led to it, everything or nothing; the alarm follows its timers unless told otherwise. */
+  /**
+   * Writes an actor and the records that led to it, everything or nothing; the alarm follows its timers unless told
+   * otherwise. `seenTo`: who is told before the caller answers; the alarm for that is borrowed, and the caller gives it back.
+   */
   commit(
     actor: Actor,
     records: readonly LogRecord[],
     alarmAt: number | null = alarmTime(actor.envelope),
+    seenTo: Observer | null = null,
   ): void {
     const before = this.#actor;
-    const owed = this.observers.map((observer) => observer.owes?.(before, actor, records) ?? null);
+    const owed = (observer: Observer) => observer.owes?.(before, actor, records) ?? null;
+    const others = this.observers.filter((observer) => observer !== seenTo).map(owed);
+    const borrowed = seenTo && owed(seenTo);
     this.#store.write(before, actor, records);
-    this.alarm.ensure(earliest([alarmAt, ...owed]));
+    this.alarm.borrow(borrowed);
+    this.alarm.ensure(earliest([alarmAt, ...others]));
     this.#actor = actor;
     if (actor.envelope.definitionId === before?.envelope.definitionId) {
       this.#decider.committed(records);
