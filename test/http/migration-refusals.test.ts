@@ -98,6 +98,20 @@ describe.each([
     expectProblem(other, 422, "family_mismatch");
   });
 
+  it("has a parent that was not retired", async () => {
+    const gone = await deployLoan();
+    expect((await call("DELETE", `/v1/definitions/${gone.v1}`)).status).toBe(204);
+    expectProblem(await ask(secondVersion(gone)), 404, "parent_not_found");
+  });
+
+  it("has an id that was not retired", async () => {
+    const gone = await deployLoan();
+    const lineage = secondVersion(gone, { historyPath: undefined });
+    expect((await call("PUT", "/v1/definitions", { body: lineage })).status).toBe(201);
+    expect((await call("DELETE", `/v1/definitions/${gone.v2}`)).status).toBe(204);
+    expectProblem(await ask(secondVersion(gone)), 409, "definition_exists");
+  });
+
   it("of a machine that is not valid is refused for that", async () => {
     const definition = loanMachine(loans.family, { review: { on: { APPROVE: "nowhere" } } });
     const answer = await ask(secondVersion(loans, { definition }));
@@ -188,6 +202,11 @@ describe.each([
     for (const more of [{ from: "no-such" }, { to: "no-such" }]) {
       expectProblem(await ask(more), 404, "definition_not_found");
     }
+    const gone = await deployLoan();
+    const later = secondVersion(gone, { historyPath: undefined });
+    expect((await call("PUT", "/v1/definitions", { body: later })).status).toBe(201);
+    expect((await call("DELETE", `/v1/definitions/${gone.v1}`)).status).toBe(204);
+    expectProblem(await ask({ from: gone.v1, to: gone.v2 }), 404, "definition_not_found");
     const other = await deployLoan();
     expectProblem(await ask({ to: other.v1 }), 422, "family_mismatch");
     expectProblem(await ask({ to: two.v1 }), 422, "migration_invalid");
@@ -220,6 +239,21 @@ describe.each([
     const again = await ask(path);
     expectProblem(again, 409, "rule_exists");
     expect(again.body.ruleId).toBe(first.body.id);
+    // A share is changed, not made; and nothing else of a rule makes it another one.
+    expectProblem(await ask({ ...path, percent: 5 }), 409, "rule_exists");
+    expectProblem(await ask({ ...path, match: "prefix", stateMapping: {} }), 409, "rule_exists");
+    const retired = await call("POST", `/v1/migrations/${first.body.id}/retire`);
+    expect(retired.body.state).toBe("retired");
+    expect((await ask(path)).status).toBe(preview ? 200 : 201);
+  });
+
+  it("is not made again of the rule of a deploy", async () => {
+    const third = await deployLoan();
+    const { rule } = (await call("PUT", "/v1/definitions", { body: secondVersion(third) })).body;
+    const { from, to, historyPath } = rule;
+    const again = await ask({ from, to, historyPath });
+    expectProblem(again, 409, "rule_exists");
+    expect(again.body.ruleId).toBe(rule.id);
   });
 
   it("needs the scope deploy, and a key where it makes something", async () => {
@@ -274,12 +308,57 @@ describe("a rule that there is not", () => {
       ["GET", "/v1/migrations?cursor=x", undefined, 400, "cursor_invalid"],
       ["GET", `/v1/migrations/${NO_RULE}/items?cursor=x`, undefined, 400, "cursor_invalid"],
       ["GET", `/v1/migrations/${NO_RULE}/items?outcome=lost`, undefined, 400, "invalid_request"],
+      ["GET", "/v1/migrations?limit=0", undefined, 400, "invalid_request"],
+      ["GET", `/v1/migrations?limit=${LIMITS.pageMost + 1}`, undefined, 400, "invalid_request"],
+      ["GET", `/v1/migrations/${NO_RULE}/items?limit=0`, undefined, 400, "invalid_request"],
       ["PATCH", `/v1/migrations/${NO_RULE}`, { percent: 101 }, 400, "invalid_request"],
+      ["PATCH", `/v1/migrations/${NO_RULE}`, { percent: 100.01 }, 400, "invalid_request"],
+      ["PATCH", `/v1/migrations/${NO_RULE}`, { percent: -0.01 }, 400, "invalid_request"],
+      ["PATCH", `/v1/migrations/${NO_RULE}`, { percent: "5" }, 400, "invalid_request"],
+      ["PATCH", `/v1/migrations/${NO_RULE}`, { percent: null }, 400, "invalid_request"],
       ["PATCH", `/v1/migrations/${NO_RULE}`, {}, 400, "invalid_request"],
       ["PATCH", `/v1/migrations/${NO_RULE}`, { state: "paused" }, 400, "unknown_field"],
       ["POST", `/v1/migrations/${NO_RULE}/pause`, { reason: "x" }, 400, "unknown_field"],
     ] as const) {
       expectProblem(await call(method, path, body ? { body } : {}), status, code);
+    }
+  });
+});
+
+describe("a rule that there is", () => {
+  it("takes every percentage from none to all, fractions too", async () => {
+    const own = await deployLoan();
+    const { rule } = (await call("PUT", "/v1/definitions", { body: secondVersion(own) })).body;
+    for (const percent of [0, 0.01, 99.99, 100]) {
+      const answer = await call("PATCH", `/v1/migrations/${rule.id}`, { body: { percent } });
+      expect(answer).toMatchObject({ status: 200, body: { percent } });
+    }
+  });
+
+  it("keeps the definitions at both of its ends, and no longer than it is there", async () => {
+    const own = await deployLoan();
+    const { rule } = (await call("PUT", "/v1/definitions", { body: secondVersion(own) })).body;
+    await call("POST", `/v1/migrations/${rule.id}/pause`);
+    for (const id of [own.v1, own.v2]) {
+      const answer = await call("DELETE", `/v1/definitions/${id}`);
+      expectProblem(answer, 409, "definition_in_use");
+      expect(answer.body.ruleId).toBe(rule.id);
+    }
+    await call("POST", `/v1/migrations/${rule.id}/retire`);
+    for (const id of [own.v1, own.v2]) {
+      expect((await call("DELETE", `/v1/definitions/${id}`)).status).toBe(204);
+    }
+  });
+
+  it("takes no cursor of another list", async () => {
+    await deployLoan();
+    const { nextCursor } = (await call("GET", "/v1/definitions?limit=1")).body;
+    expect(nextCursor).toBeTruthy();
+    const query = `cursor=${encodeURIComponent(nextCursor)}`;
+    const own = await deployLoan();
+    const { rule } = (await call("PUT", "/v1/definitions", { body: secondVersion(own) })).body;
+    for (const path of ["/v1/migrations", `/v1/migrations/${rule.id}/items`]) {
+      expectProblem(await call("GET", `${path}?${query}`), 400, "cursor_invalid");
     }
   });
 });

@@ -1,0 +1,10 @@
+import { LIMITS } from "../../src/base/limits.ts";
+
+/** Sets a limit of this isolate to another value; answers what puts the real one back. */
+export function lowered(name: keyof typeof LIMITS, value: number): () => void {
+  const real = LIMITS[name];
+  Object.assign(LIMITS, { [name]: value });
+  return () => {
+    Object.assign(LIMITS, { [name]: real });
+  };
+}
