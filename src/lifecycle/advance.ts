@@ -1,12 +1,13 @@
 import type { Fault } from "../machine/evaluation.ts";
 import { step } from "../machine/step.ts";
 import type { EventData, StepScope } from "../machine/types.ts";
+import { reasonText } from "../migration/reason.ts";
 import type { Actor } from "./actor.ts";
 import { changeRefs, conclude, control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import type { Input, Origin } from "./input.ts";
 import { moveBy } from "./move.ts";
-import { notMoved, reasonText } from "./refuse-move.ts";
+import { notMoved } from "./refuse-move.ts";
 import { rescue } from "./rescue.ts";
 import { rollBack } from "./roll-back.ts";
 import { arm, inOrder, timerEvent, timerFault, timerName } from "./timers.ts";

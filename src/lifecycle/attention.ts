@@ -12,7 +12,8 @@ export const ATTENTION_WORDS = {
   parked: "A step failed with nobody to tell and waits; mend the cause, then POST …/retry.",
   activity_failed: "An activity has used up its attempts; mend the cause, then POST …/retry.",
   undeliverable: "A message to another actor could not be delivered.",
-  stranded: "No rule moves this history on and its definition was taken away; POST …/rescue.",
+  stranded:
+    "A migration rule matches and took the actor out of service, as there is no place for it in the new version. A rule with a mapping that fits moves it on, or POST …/rescue.",
   error: "The machine ended with an error; it takes no more events.",
   definition_unavailable:
     "The definition cannot be had, so the actor cannot be woken; it is unharmed and goes on when it can be.",
@@ -39,7 +40,7 @@ function unmappableBy({ status, moves }: Envelope): RuleMark[] {
 
 /** The same as an actor shows it, an item for each thing to look at. `now` is on the actor's clock. */
 export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
-  const { status, machine, seq, at, parked, timers } = envelope;
+  const { status, machine, seq, at, parked, timers, moves } = envelope;
   const items: JsonObject[] = parked.map(({ timer, seq: record, at: since, error }) => ({
     reason: "parked",
     message: `'${timerName(timer)}' failed: ${error.message} ${ATTENTION_WORDS.parked}`,
@@ -56,17 +57,14 @@ export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
     items.push({ reason: "error", message, seq, at: isoTime(at) });
   }
   if (status === "stranded") {
-    items.push({ reason: "stranded", message: ATTENTION_WORDS.stranded, seq, at: isoTime(at) });
+    const mark = moves.find(({ outcome }) => outcome === "stranded");
+    items.push(
+      mark === undefined
+        ? { reason: "stranded", message: ATTENTION_WORDS.stranded, seq, at: isoTime(at) }
+        : refusalItem("stranded", mark),
+    );
   }
-  for (const { ruleId, reason = "", decidedAtSeq, at: since } of unmappableBy(envelope)) {
-    items.push({
-      reason: "unmappable",
-      message: `Rule '${ruleId}' cannot move it: ${reason} ${ATTENTION_WORDS.unmappable}`,
-      item: ruleId,
-      seq: decidedAtSeq,
-      at: isoTime(since),
-    });
-  }
+  for (const mark of unmappableBy(envelope)) items.push(refusalItem("unmappable", mark));
   if (status !== "active") return items;
   for (const timer of timers) {
     if (timer.dueAt + LIMITS.overdueMs >= now) break;
@@ -79,6 +77,19 @@ export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
     });
   }
   return items;
+}
+
+function refusalItem(
+  outcome: "stranded" | "unmappable",
+  { ruleId, reason = "", decidedAtSeq, at }: RuleMark,
+): JsonObject {
+  return {
+    reason: outcome,
+    message: `Rule '${ruleId}' cannot move it: ${reason} ${ATTENTION_WORDS[outcome]}`,
+    item: ruleId,
+    seq: decidedAtSeq,
+    at: isoTime(at),
+  };
 }
 
 /** What a machine's error says, cut where it becomes long. */

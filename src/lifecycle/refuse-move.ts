@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import { reasonText } from "../migration/reason.ts";
 import type { Move, RuleMark } from "../migration/rule.ts";
 import type { Actor } from "./actor.ts";
 import { control } from "./conclude.ts";
@@ -7,15 +8,6 @@ import { NO_ORIGIN } from "./input.ts";
 import type { Origin } from "./input.ts";
 import { stateHash, withMark } from "./marks.ts";
 import type { Envelope } from "./types.ts";
-
-/** characters; each mark has one, in the snapshot and in the directory. */
-const REASON_CHARS = 300;
-
-/** Why an actor has no place in a version, as its mark and its record say it. */
-export function reasonText({ code, message }: { code: string; message: string }): string {
-  const text = `${code}: ${message}`;
-  return text.length > REASON_CHARS ? `${text.slice(0, REASON_CHARS - 1).toWellFormed()}…` : text;
-}
 
 /**
  * The rule matches and cannot move the actor: it stays where it is, running, or stranded where the rule says so.

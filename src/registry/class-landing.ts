@@ -4,12 +4,12 @@ import { landingOf } from "../machine/landing.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { ClassLanding, DecidedClass } from "../migration/plan.ts";
+import { reasonText } from "../migration/reason.ts";
 import type { Mapping } from "../migration/rule.ts";
 import { machineOf } from "./definition-cache.ts";
 import type { Version } from "./rule-draft.ts";
 
 const CLASSES_IN_A_TURN = 200;
-const REASON_CHARS = 300;
 
 /** Where those of each class land that match, and what becomes of their timers. */
 export async function landClasses(
@@ -36,10 +36,7 @@ function land(
   mapping: Mapping["stateMapping"],
 ): ClassLanding {
   const landing = landingOf(from, to, value, mapping);
-  if (!landing.ok) {
-    const reason = `${landing.code}: ${landing.message}`.slice(0, REASON_CHARS);
-    return { ok: false, reason };
-  }
+  if (!landing.ok) return { ok: false, reason: reasonText(landing) };
   const { kept, cancelled, started } = timerFate(from, to, value, landing);
   const timers = { kept: kept.length, cancelled: cancelled.length, started: started.length };
   return { ok: true, stateValue: landing.value, timers };

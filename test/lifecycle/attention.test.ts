@@ -82,6 +82,15 @@ describe("what needs attention", () => {
     expect(attentionReasons(envelope({ status: "done", moves }))).toEqual([]);
   });
 
+  test("is a rule that stranded the actor, with why", () => {
+    const reason = "region_missing: no such region.";
+    const mark = { ruleId: "r_1", outcome: "stranded", reason, decidedAtSeq: 4, at: 1_500 };
+    const [item, ...others] = attentionItems(envelope({ status: "stranded", moves: [mark] }), 0);
+    expect(others).toEqual([]);
+    expect(item).toMatchObject({ reason: "stranded", item: "r_1", seq: 4 });
+    expect(item?.["message"]).toMatch(/'r_1' cannot move it: region_missing: no such region\. /);
+  });
+
   test("is a timer that is due for longer than a minute, with its time", () => {
     const [item] = attentionItems(envelope({ timers: [timer] }), 1_001 + LIMITS.overdueMs);
     expect(item).toMatchObject({ reason: "timer_overdue", item: "t1", event: "REMIND" });
