@@ -5,8 +5,11 @@ import { gzipSync } from "node:zlib";
 import { Refusal, runScript } from "./refusal.ts";
 import { wrangler } from "./wrangler.ts";
 
-/** kB (1,000 bytes), gzipped. Isolates start when a request comes, and start sooner when small. */
-const LIMIT_KB = 200;
+/**
+ * kB (1,000 bytes), gzipped. Isolates start when a request comes, and start sooner when small. The goal is 200, which
+ * migrations took the Worker above: docs/decisions/bundle-size.md. It shall not grow without being noticed.
+ */
+const LIMIT_KB = 225;
 
 /** `npm run size`: a dry run of the deployment and the size of what it would upload. */
 await runScript(async () => {
