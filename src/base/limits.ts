@@ -140,9 +140,11 @@ export const LIMITS = {
   gatherMs: 100,
   /** names in one migration's path, excluded ones too: its automaton lives in the C module's fixed memory. */
   pathNames: 64,
-  /** migration rules of one tenant, retired ones included, and rules not retired from one definition: each is decided at every event. */
+  /** migration rules of one tenant that are not retired, which every isolate reads, and of those from one definition: each is decided at every event. */
   rulesPerTenant: 1_000,
   rulesPerDefinition: 50,
+  /** migration rules of one tenant, retired ones included: as many as definitions. An actor has at most one mark of each. */
+  rulesEver: 10_000,
   /** tenants whose rules an isolate knows, and characters of their JSON; a set that is longer counts as that much. */
   ruleSetsCached: 10_000,
   ruleSetCharsCached: 8_000_000,

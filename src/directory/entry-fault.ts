@@ -36,9 +36,9 @@ export function entryFault(entry: Entry): string | null {
 }
 
 function movesFault(moves: unknown): string | null {
-  const most = LIMITS.rulesPerTenant;
+  const most = LIMITS.rulesEver;
   if (!Array.isArray(moves)) return "The entry's moves are no list";
-  if (moves.length > most) return `The entry has more than ${most} moves (limit rulesPerTenant)`;
+  if (moves.length > most) return `The entry has more than ${most} moves (limit rulesEver)`;
   if (!moves.every(isMark)) return "One of the entry's moves is none";
   const rules = new Set(moves.map(({ ruleId }) => ruleId));
   return rules.size < moves.length ? "Two of the entry's moves are of one rule" : null;

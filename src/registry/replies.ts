@@ -14,6 +14,7 @@ type CountLimit =
   | "keysPerTenant"
   | "rampSteps"
   | "rulesChars"
+  | "rulesEver"
   | "rulesPerDefinition"
   | "rulesPerTenant"
   | "webhooksPerTenant";

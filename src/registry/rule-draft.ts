@@ -66,10 +66,17 @@ export function refuseBeside(db: Db | null, draft: Omit<Draft, "from" | "to"> & 
       `At most ${LIMITS.rulesPerDefinition} rules lead from one definition; retire one that is done.`,
     );
   }
-  if (countRules(db) >= LIMITS.rulesPerTenant) {
+  const { inEffect, ever } = countRules(db, replaces?.id ?? "");
+  if (inEffect >= LIMITS.rulesPerTenant) {
     return tooMany(
       "rulesPerTenant",
-      `A tenant has at most ${LIMITS.rulesPerTenant} migration rules, retired ones included.`,
+      `A tenant has at most ${LIMITS.rulesPerTenant} migration rules that are not retired; retire some that are done.`,
+    );
+  }
+  if (ever >= LIMITS.rulesEver) {
+    return tooMany(
+      "rulesEver",
+      `A tenant has at most ${LIMITS.rulesEver} migration rules, retired ones included.`,
     );
   }
   const most = LIMITS.rulesChars;

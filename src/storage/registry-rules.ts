@@ -70,8 +70,13 @@ export function ruleThatNeeds(db: Db, definitionId: string): string | null {
   return row?.id ?? null;
 }
 
-export function countRules(db: Db): number {
-  return db.one<{ n: number }>("SELECT COUNT(*) AS n FROM rules")?.n ?? 0;
+/** How many are not retired, one of them left out, and how many there are at all. */
+export function countRules(db: Db, except: string): { inEffect: number; ever: number } {
+  const row = db.one<{ inEffect: number; ever: number }>(
+    "SELECT COUNT(*) FILTER (WHERE state <> 'retired' AND id <> ?) AS inEffect, COUNT(*) AS ever FROM rules",
+    except,
+  );
+  return row ?? { inEffect: 0, ever: 0 };
 }
 
 /** Characters of what all rules say that are not retired; one of them is left out. */

@@ -149,7 +149,7 @@ describe("an entry", () => {
       { moves: [{ ...mark, at: 1.5 }] },
       { moves: [{ ...mark, decidedAtSeq: "2" }] },
       { moves: [mark, mark] },
-      { moves: many(LIMITS.rulesPerTenant + 1) },
+      { moves: many(LIMITS.rulesEver + 1) },
       { entered: -1 },
       { entered: 0.5 },
       { steps: "A".repeat(300) },
@@ -162,7 +162,7 @@ describe("an entry", () => {
         failure: { code: "invalid_request" },
       });
     }
-    const most = entry({ moves: many(LIMITS.rulesPerTenant) as Entry["moves"] & object });
+    const most = entry({ moves: many(LIMITS.rulesEver) as Entry["moves"] & object });
     value(await shardCalls(name).put(most));
     const known = { ...mark, outcome: "migrated" as const, of: "a newer version" };
     value(await shardCalls(name).put(entry({ id: "b", moves: [known] })));

@@ -32,19 +32,35 @@ function expectLimit(answer: Answer, limit: keyof typeof LIMITS): void {
 }
 
 describe("at the limit and not before is refused", () => {
-  it("one more rule of a tenant, where retired ones count", async () => {
-    restores.push(lowered("rulesPerTenant", 3));
+  it("one more rule of a tenant, where retired and replaced ones do not count", async () => {
+    restores.push(lowered("rulesPerTenant", 2));
+    const first = await ok(201, make({ historyPath: ["B"] }));
+    const second = await ok(201, make({ historyPath: ["C"] }));
+    expectLimit(await make({}), "rulesPerTenant");
+    const third = { ...family.second({ historyPath: ["A"] }), id: `${family.name}-v3` };
+    expectLimit(await family.deploy(third), "rulesPerTenant");
+    expectLimit(await family.preview(third), "rulesPerTenant");
+    await ok(201, family.deploy({ ...third, historyPath: undefined }));
+    await ok(201, make({ replaces: first.id }));
+    expectLimit(await make({ historyPath: ["D"] }), "rulesPerTenant");
+    await ok(200, post(`/v1/migrations/${second.id}/retire`, {}));
+    await ok(201, make({ historyPath: ["D"] }));
+    expectLimit(await make({ historyPath: ["B"] }), "rulesPerTenant");
+  });
+
+  it("one more rule that a tenant ever had, where all count", async () => {
+    restores.push(lowered("rulesEver", 3));
     const ids: string[] = [];
     for (const name of ["B", "C", "D"]) {
       ids.push((await ok(201, make({ historyPath: [name] }))).id);
     }
-    expectLimit(await make({}), "rulesPerTenant");
+    expectLimit(await make({}), "rulesEver");
     await ok(200, post(`/v1/migrations/${ids[0]}/retire`, {}));
-    expectLimit(await make({}), "rulesPerTenant");
-    expectLimit(await make({ replaces: ids[1] }), "rulesPerTenant");
+    expectLimit(await make({}), "rulesEver");
+    expectLimit(await make({ replaces: ids[1] }), "rulesEver");
     const third = { ...family.second({ historyPath: ["A"] }), id: `${family.name}-v3` };
-    expectLimit(await family.deploy(third), "rulesPerTenant");
-    expectLimit(await family.preview(third), "rulesPerTenant");
+    expectLimit(await family.deploy(third), "rulesEver");
+    expectLimit(await family.preview(third), "rulesEver");
     await ok(201, family.deploy({ ...third, historyPath: undefined }));
   });
 

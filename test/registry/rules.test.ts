@@ -271,16 +271,14 @@ describe("a rule of its own", () => {
     );
     expect(await create(registry, { ...other, replaces: id })).toMatchObject({ ok: true });
     await change("r_0", "retire");
-    await add(LIMITS.rulesPerTenant - most - 2, most, "retired");
     expect(await create(registry, other)).toMatchObject(refusal("rule_exists"));
+    await add(LIMITS.rulesEver - most - 2, most, "retired");
     const third = { rule: ruleOf({ historyPath: ["PAY_FEE"] }) };
     expect(await create(registry, third)).toMatchObject({ ok: true });
     await change("r_1", "retire");
     const fourth = { rule: ruleOf({ historyPath: ["WAIVE_FEE"] }) };
     expect(await create(registry, fourth)).toMatchObject(
-      refusal("limit_exceeded", {
-        extra: { limit: "rulesPerTenant", most: LIMITS.rulesPerTenant },
-      }),
+      refusal("limit_exceeded", { extra: { limit: "rulesEver", most: LIMITS.rulesEver } }),
     );
   });
 
