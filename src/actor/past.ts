@@ -50,7 +50,7 @@ export class Machines {
 }
 
 /** Whether it may have been on another definition than that of now. */
-export function hasMoved({ entered, moves }: Envelope): boolean {
+export function livedElsewhere({ entered, moves }: Envelope): boolean {
   return entered.seq > 1 || moves.some(({ outcome }) => outcome === "rolled_back");
 }
 
@@ -60,7 +60,7 @@ export function hasMoved({ entered, moves }: Envelope): boolean {
  */
 export function machinesAt(resident: Resident, seq: number): Promise<Machines> | null {
   const { actor, db } = resident;
-  if (actor === null || seq === actor.envelope.seq || !hasMoved(actor.envelope)) return null;
+  if (actor === null || seq === actor.envelope.seq || !livedElsewhere(actor.envelope)) return null;
   const from = beginning(resident, seq);
   const needed = definitionRows(db, from?.seq ?? 0, seq);
   if (from !== null) {

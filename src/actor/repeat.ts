@@ -4,7 +4,7 @@ import { eventAnswer } from "../lifecycle/record.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
-import { actorAt, hasMoved, machinesAt } from "./past.ts";
+import { actorAt, livedElsewhere, machinesAt } from "./past.ts";
 import type { Machines } from "./past.ts";
 import { answer, refuse } from "./replies.ts";
 import { recordOf } from "./record-rows.ts";
@@ -28,7 +28,7 @@ export function repeat(
 /** To be awaited before a repeat is answered with the actor as it was then; null for a new key, and where it is all here. */
 export function machinesToRepeat(resident: Resident, { key }: Keyed): Promise<Machines> | null {
   const { actor } = resident;
-  if (actor === null || !hasMoved(actor.envelope)) return null;
+  if (actor === null || !livedElsewhere(actor.envelope)) return null;
   const row = resident.keys.find(key);
   return row === null ? null : machinesAt(resident, answeredAt(recordOf(row)));
 }

@@ -12,7 +12,7 @@ import { definitionSource } from "../registry/definition-source.ts";
 import { definitionRows, readRows } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
-import { Machines, hasMoved, recordsOf } from "./past.ts";
+import { Machines, livedElsewhere, recordsOf } from "./past.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
@@ -33,7 +33,10 @@ export async function replayLog(
   if (refusal) return refusal;
   const { definitionId } = query;
   const { envelope, machine } = actor;
-  if (definitionId === null || (definitionId === envelope.definitionId && !hasMoved(envelope))) {
+  if (
+    definitionId === null ||
+    (definitionId === envelope.definitionId && !livedElsewhere(envelope))
+  ) {
     return replayOwn(resident, actor);
   }
   if (definitionId === envelope.definitionId) return replayOn(resident, actor, machine);

@@ -13,7 +13,7 @@ import { readRow } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import { hasTombstone, lastDeletion } from "../storage/tombstones.ts";
 import { vanished } from "./erase.ts";
-import { hasMoved, machinesAt } from "./past.ts";
+import { livedElsewhere, machinesAt } from "./past.ts";
 import type { Machines } from "./past.ts";
 import { answeredAt, repeatRow } from "./repeat.ts";
 import { answer, refuse, refuseFault } from "./replies.ts";
@@ -129,7 +129,7 @@ function earlierLife(
 
 function machinesToRepeatSpawn(resident: Resident): Promise<Machines> | null {
   const { actor } = resident;
-  if (actor === null || !hasMoved(actor.envelope)) return null;
+  if (actor === null || !livedElsewhere(actor.envelope)) return null;
   return machinesAt(resident, answeredAt(recordOf(readRow(resident.db, 1) as RecordRow)));
 }
 

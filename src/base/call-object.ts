@@ -17,13 +17,18 @@ interface PlatformError {
   message?: unknown;
 }
 
-/** `lost`: the object went away under the call. `overloaded`: it has more to do than it can. `bug`: its code threw. */
-export type CallFailure = "lost" | "overloaded" | "bug";
+/**
+ * `lost`: the object went away under the call. `overloaded`: it has more to do than it can. `older`: it still runs a
+ * version without this method. `bug`: its code threw.
+ */
+export type CallFailure = "lost" | "overloaded" | "older" | "bug";
 
 // For runtimes that throw these without the properties.
 const LOST =
   /reset because its code was updated|instance is no longer active|caused object to be reset|Network connection lost/;
 const OVERLOADED = /Object is overloaded|too much load on Durable Objects/;
+// The platform says it in no other way.
+const OLDER = /^The RPC receiver does not implement\b/;
 
 export function classifyCallFailure(error: unknown): CallFailure {
   if (typeof error !== "object" || error === null) return "bug";
@@ -32,6 +37,7 @@ export function classifyCallFailure(error: unknown): CallFailure {
   if (overloaded === true || OVERLOADED.test(text)) return "overloaded";
   // An object's own code may have lost another object; that is remote and still a loss.
   if (durableObjectReset === true || LOST.test(text)) return "lost";
+  if (OLDER.test(text)) return "older";
   return retryable === true && remote !== true ? "lost" : "bug";
 }
 
@@ -53,7 +59,7 @@ export async function callObject<Rpc, Result>(
     } catch (error) {
       const failure = classifyCallFailure(error);
       if (failure === "bug") throw error;
-      if (failure === "overloaded" || !repeatable || attempt === LIMITS.callAttempts) {
+      if (failure !== "lost" || !repeatable || attempt === LIMITS.callAttempts) {
         throw unavailable(failure, error);
       }
       // Jitter keeps callers that lost one object from coming back to it all at once.
@@ -62,11 +68,21 @@ export async function callObject<Rpc, Result>(
   }
 }
 
-function unavailable(failure: "lost" | "overloaded", cause: unknown): PerdureError {
-  const why = failure === "overloaded" ? "is overloaded" : "was interrupted";
+/** Whether a call failed because the object, or one that it asked, is of the version before. */
+export function isOlder(error: unknown): boolean {
+  return error instanceof PerdureError && classifyCallFailure(error.cause) === "older";
+}
+
+const WHY = {
+  lost: "was interrupted",
+  overloaded: "is overloaded",
+  older: "is being brought to a newer version",
+};
+
+function unavailable(failure: keyof typeof WHY, cause: unknown): PerdureError {
   const error = new PerdureError(
     "unavailable",
-    `The service ${why}. Send the same request again, with the same Idempotency-Key if it has one.`,
+    `The service ${WHY[failure]}. Send the same request again, with the same Idempotency-Key if it has one.`,
   );
   error.cause = cause;
   return error;

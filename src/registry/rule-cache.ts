@@ -1,4 +1,4 @@
-import { callObject } from "../base/call-object.ts";
+import { callObject, isOlder } from "../base/call-object.ts";
 import { PerdureError } from "../base/errors.ts";
 import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -44,8 +44,9 @@ const known = new Lru<Known>({
 });
 /** Tenants whose rules some actor of this isolate is asking for, and until when the others wait for it. */
 const asked = new Map<string, number>();
-/** Grows when something is forgotten: what was asked for before is then not remembered. */
-let forgotten = 0;
+/** A new number per tenant whenever its rules are forgotten: what was asked for before is then not remembered. */
+const forgotten = new Lru<number>({ count: LIMITS.ruleSetsCached });
+let forgets = 0;
 
 /** What this isolate may rely on without asking, or null; no older than `epoch`. */
 export function knownRules(tenant: string, epoch: number, now: number): Rules | null {
@@ -57,7 +58,8 @@ export function knownRules(tenant: string, epoch: number, now: number): Rules | 
 
 /** In the isolate that changed a rule; others follow within the lease. */
 export function forgetRules(tenant: string): void {
-  forgotten += 1;
+  forgets += 1;
+  forgotten.set(tenant, forgets);
   known.delete(tenant);
 }
 
@@ -84,8 +86,8 @@ export async function rulesOf(env: RegistryEnv, tenant: string, epoch: number): 
 }
 
 async function ask(env: RegistryEnv, tenant: string, epoch: number, begun: number): Promise<Rules> {
-  const before = forgotten;
-  const set = given(await callObject(env.REGISTRY, tenant, true, (registry) => registry.rules()));
+  const before = forgotten.get(tenant);
+  const set = await setOf(env, tenant);
   if (set.epoch < epoch) {
     throw new PerdureError(
       "unavailable",
@@ -95,11 +97,21 @@ async function ask(env: RegistryEnv, tenant: string, epoch: number, begun: numbe
   const last = known.get(tenant)?.rules;
   const rules = last?.epoch === set.epoch ? last : readyRules(set);
   // From before the question: what changed while it was asked is known a lease later all the same.
-  if (forgotten === before && (last === undefined || last.epoch <= set.epoch)) {
+  if (forgotten.get(tenant) === before && (last === undefined || last.epoch <= set.epoch)) {
     const weight = Math.min(rules.chars, LIMITS.ruleSetCharsCached);
     known.set(tenant, { rules, until: begun + leaseMs(env) }, weight);
   }
   return rules;
+}
+
+/** A registry of the version before rules has none; who has gone by some before waits until it is back. */
+async function setOf({ REGISTRY }: RegistryEnv, tenant: string): Promise<RuleSet> {
+  try {
+    return given(await callObject(REGISTRY, tenant, true, (registry) => registry.rules()));
+  } catch (error) {
+    if (isOlder(error)) return { epoch: 0, rules: [] };
+    throw error;
+  }
 }
 
 function readyRules({ epoch, rules }: RuleSet): Rules {

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { PerdureError } from "../../src/base/errors.ts";
 import { LIMITS } from "../../src/base/limits.ts";
-import { callObject, classifyCallFailure } from "../../src/base/call-object.ts";
+import { callObject, classifyCallFailure, isOlder } from "../../src/base/call-object.ts";
 import { call, expectProblem, spawnDoor } from "../support/api.ts";
 
 const lost = () => Object.assign(new Error("gone"), { durableObjectReset: true });
@@ -63,6 +63,16 @@ describe("a call to an object", () => {
     expect(made).toHaveLength(1);
   });
 
+  it("to one that still runs the version before is not made again, and may be later", async () => {
+    const shard = () => env.DIRECTORY.getByName("older") as unknown as { newest(): Promise<null> };
+    const asked = vi.fn(shard);
+    const calling = callObject({ getByName: asked }, "older", true, (object) => object.newest());
+    await expect(calling).rejects.toMatchObject({ failure: { code: "unavailable" } });
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect(isOlder(await calling.catch((error: unknown) => error))).toBe(true);
+    expect(isOlder(new Error('The RPC receiver does not implement "x".'))).toBe(false);
+  });
+
   it("whose own code threw is a fault of ours and not made again", async () => {
     const bug = () => Object.assign(new Error("bug"), { remote: true, retryable: true });
     const { namespace, made } = objects([bug]);
@@ -84,6 +94,9 @@ describe("what a call threw", () => {
       [{ message: "Durable Object reset because its code was updated." }, "lost"],
       [{ message: "Connection closed: this Durable Object instance is no longer active." }, "lost"],
       [{ message: "Durable Object is overloaded. Too many requests queued." }, "overloaded"],
+      [{ message: 'The RPC receiver does not implement the method "rules".' }, "older"],
+      [{ message: 'The RPC receiver does not implement "rules".', remote: true }, "older"],
+      [{ message: 'Event "The RPC receiver does not implement" is none' }, "bug"],
       [{ message: "x is not a function" }, "bug"],
       ["thrown text", "bug"],
       [null, "bug"],

@@ -1,3 +1,4 @@
+import { env as realEnv } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { Env } from "../../src/env.ts";
@@ -110,6 +111,31 @@ describe("an isolate's rules", () => {
     forgetRules(tenant);
     expect(knownRules(tenant, 0, Date.now())).toBeNull();
     expect(asked()).toBe(2);
+  });
+
+  test("are remembered when another tenant's are forgotten meanwhile", async () => {
+    const tenant = fresh("t");
+    const answer = Promise.withResolvers<RuleSet>();
+    const { env } = registryOf(() => answer.promise);
+    const asking = rulesOf(env, tenant, 0);
+    forgetRules(fresh("t"));
+    answer.resolve({ epoch: 1, rules: [] });
+    const rules = await asking;
+    expect(knownRules(tenant, 0, Date.now())).toBe(rules);
+  });
+
+  test("are none where the registry is of the version before, except to who has gone by some", async () => {
+    const tenant = fresh("t");
+    const older = { getByName: () => realEnv.DIRECTORY.getByName(fresh("shard")) };
+    const env = { REGISTRY: older as never, PERDURE_PROFILE: "production" } as Asked;
+    expect(await rulesOf(env, tenant, 0)).toMatchObject({ epoch: 0 });
+    expect((await rulesOf(env, tenant, 0)).from("v1")).toEqual([]);
+    await expect(rulesOf(env, tenant, 1)).rejects.toMatchObject({
+      failure: { code: "unavailable" },
+    });
+    const { env: newer } = registryOf(() => ({ epoch: 1, rules: [rule("r_1", "v1")] }));
+    later(LIMITS.leaseMs);
+    expect((await rulesOf(newer, tenant, 0)).from("v1")).toHaveLength(1);
   });
 
   test("are not had when the registry cannot be asked, and the next one asks again", async () => {
