@@ -34,10 +34,11 @@ export function referenceLife(world: World): Lived {
   const life = new Life(world);
   for (const happening of world.happenings) {
     if (happening.kind === "crash") continue;
-    life.transaction(happening.at, happening.kind === "event" ? happening.type : null);
+    const { at, epoch = epochAt(world, at) } = happening;
+    life.transaction(at, happening.kind === "event" ? happening.type : null, epoch);
   }
   // At the end everyone is visited once, so that idle ones compare.
-  life.transaction(END_MS, null);
+  life.transaction(END_MS, null, epochAt(world, END_MS));
   return life.lived;
 }
 
@@ -45,7 +46,7 @@ export function referenceLife(world: World): Lived {
 export function referenceOfInputs(world: World, inputs: readonly Input[]): Lived {
   const life = new Life(world);
   for (const input of inputs) life.input(input);
-  life.transaction(END_MS, null);
+  life.transaction(END_MS, null, epochAt(world, END_MS));
   return life.lived;
 }
 
@@ -72,8 +73,7 @@ class Life {
     return { inputs: this.#inputs, version: this.#version.id, state: this.#state };
   }
 
-  transaction(at: number, type: string | null): void {
-    const epoch = epochAt(this.#world, at);
+  transaction(at: number, type: string | null, epoch: number): void {
     for (;;) {
       const timer = this.#timer !== null && this.#timer.dueAt <= at ? this.#timer : null;
       if (this.#moves(epoch, timer?.dueAt ?? Infinity)) continue;
@@ -82,7 +82,7 @@ class Life {
     }
     if (type === null) return;
     this.#event(type, at, epoch);
-    this.transaction(at, null);
+    this.transaction(at, null, epoch);
   }
 
   /** An input that is known to have happened. */

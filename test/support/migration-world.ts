@@ -35,7 +35,11 @@ export type Change = { at: number } & (
 );
 
 /** `visit`: a sweep comes by. `crash`: a transaction that is lost before its commit. */
-export type Happening = { at: number } & (
+export type Happening = {
+  at: number;
+  /** By which it went, where that was seen; else that of the youngest change in force. */
+  epoch?: number;
+} & (
   | { kind: "event"; type: string }
   | { kind: "visit" | "alarm" }
   | { kind: "crash"; type: string | null }
