@@ -58,6 +58,11 @@ export function print(nodes: readonly ProfileNode[], sources: SourceMap): void {
     return hits;
   };
   for (const node of nodes) if (!callees.has(node.id)) add(node, new Set());
+  const idle = nodes.reduce(
+    (sum, { callFrame, hitCount }) => (callFrame.functionName === "(idle)" ? sum + hitCount : sum),
+    0,
+  );
+  console.log(`at work ${((total / (total + idle)) * 100).toFixed(0)} % of the time, of that:\n`);
   show(alone, total);
   console.log("\nwith what they call:");
   show(new Map([...inclusive].filter(([name]) => name.includes(" src/"))), total);

@@ -95,7 +95,7 @@ async function migrate(running: Running, actors: number, clients: number): Promi
   ];
   console.log(`\nsweep, from in force to the end:\n\n${table(rows, [0])}\n`);
   console.log(
-    `moved by this sweep: ${rate(counts.migrated, sweep.movedMs)} actors/s (goal 500, aim 1000); processor time of the server ${cpu.toFixed(1)} s; memory before ${before.memory?.toFixed(0)}, at most ${sweep.mostMemory.toFixed(0)} MB; open files at most ${sweep.mostFiles}`,
+    `moved by this sweep: ${rate(counts.migrated, sweep.movedMs)} actors/s (goal 500, aim 1000); processor time of the server ${cpu.toFixed(1)} s, ${((cpu * 1_000) / counts.migrated).toFixed(1)} ms for each of them; memory before ${before.memory?.toFixed(0)}, at most ${sweep.mostMemory.toFixed(0)} MB; open files at most ${sweep.mostFiles}`,
   );
   const verified = await timed(() => onAll(url, loans, clients, readOf, expectFate));
   console.log(
