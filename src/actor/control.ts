@@ -1,8 +1,10 @@
+import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Input } from "../lifecycle/input.ts";
 import type { ActorStatus } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
-import { machinesToRepeat, repeat } from "./repeat.ts";
+import { NO_NEEDS, keyedChange } from "./keyed-change.ts";
+import type { Refusal } from "./keyed-change.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { ActorRpc, ControlCommand, Reply } from "./rpc.ts";
@@ -17,30 +19,11 @@ const ACTIONS = {
 } as const satisfies Record<string, { kind: string; from: readonly ActorStatus[] }>;
 
 /** Pause, resume, terminate, retry. */
-export async function control(resident: Resident, command: ControlCommand): Promise<Reply> {
-  await resident.load();
-  const then = machinesToRepeat(resident, command.keyed);
-  const machines = then && (await then);
-  await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(command.id);
-  const first = repeat(resident, actor, command.keyed, machines);
-  if (first) return first;
-
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
-  const refusal =
-    refuseUnexpected(work.actor.envelope, command) ??
-    refuseSeq(work.actor.envelope, command.keyed.ifMatch) ??
-    act(work, command, now);
-  if (work.changed) resident.commit(work.actor, work.records);
-  if (refusal) return refusal;
-  const { envelope } = work.actor;
-  return answer(200, actorView(work.actor, work.now(Date.now())), envelope.seq);
+export function control(resident: Resident, command: ControlCommand): Promise<Reply> {
+  return keyedChange(resident, command, NO_NEEDS, (work, now) => act(work, command, now));
 }
 
-function act(work: Work, command: ControlCommand, now: number): (Reply & { ok: false }) | null {
+function act(work: Work, command: ControlCommand, now: number): Advanced | Refusal | null {
   const { action, reason, item } = command;
   const { status } = work.actor.envelope;
   let input: Input;
@@ -64,13 +47,7 @@ function act(work: Work, command: ControlCommand, now: number): (Reply & { ok: f
     input = { kind, reason };
   }
   const { key, request, by, principal } = command.keyed;
-  const outcome = work.try(input, now, { key, request, by, principal });
-  if (!outcome.ok) return refuseFault(outcome.fault);
-  work.take(outcome);
-  // What was kept back while paused, or is tried again, is due.
-  work.fireDue(now);
-  work.amend(outcome.record, { actorSeq: work.actor.envelope.seq });
-  return null;
+  return work.try(input, now, { key, request, by, principal });
 }
 
 export async function setRefs(
@@ -97,7 +74,7 @@ function changeRefs(
   work: Work,
   { refs, principal }: Parameters<ActorRpc["setRefs"]>[0],
   now: number,
-): (Reply & { ok: false }) | null {
+): Refusal | null {
   const origin = { key: null, request: null, by: null, principal };
   const outcome = work.try({ kind: "refs_changed", refs }, now, origin);
   if (!outcome.ok) return refuseFault(outcome.fault);

@@ -1,42 +1,27 @@
+import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Rescue } from "../lifecycle/input.ts";
 import { rescue as rescued } from "../lifecycle/rescue.ts";
-import { actorView } from "../lifecycle/view.ts";
 import { acquireMachine } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
-import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
-import { machinesToRepeat, repeat } from "./repeat.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { refuseStatus } from "./guards.ts";
+import { keyedChange } from "./keyed-change.ts";
+import type { Refusal } from "./keyed-change.ts";
+import { refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, RescueCommand } from "./rpc.ts";
 import type { Work } from "./work.ts";
 
-type Refusal = Reply & { ok: false };
-
 /** Sets an actor by hand: what is given replaces what it is, the rest stays. */
-export async function rescue(resident: Resident, command: RescueCommand): Promise<Reply> {
-  const { id, keyed, definitionId } = command;
-  await resident.load();
-  const then = machinesToRepeat(resident, keyed);
-  const machines = then && (await then);
-  const to = await targetOf(resident, command);
-  await resident.ready({ also: definitionId ?? null });
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const first = repeat(resident, actor, keyed, machines);
-  if (first) return first;
-
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
-  const { envelope } = work.actor;
-  const refusal =
-    refuseUnexpected(envelope, command) ??
-    refuseStatus(work.actor, ["active", "paused", "stranded"]) ??
-    refuseSeq(envelope, keyed.ifMatch) ??
-    (to !== null && "failure" in to ? to : set(work, command, to, now));
-  if (work.changed) resident.commit(work.actor, work.records);
-  if (refusal) return refusal;
-  return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+export function rescue(resident: Resident, command: RescueCommand): Promise<Reply> {
+  const needs = async () => ({
+    also: command.definitionId ?? null,
+    to: await targetOf(resident, command),
+  });
+  return keyedChange(resident, command, needs, (work, now, { to }) => {
+    const refusal = refuseStatus(work.actor, ["active", "paused", "stranded"]);
+    if (refusal) return refusal;
+    return to !== null && "failure" in to ? to : set(work, command, to, now);
+  });
 }
 
 /** The definition that it shall go on on, or why not; null where it stays. */
@@ -66,7 +51,7 @@ function set(
   { keyed, stateValue, context, reason }: RescueCommand,
   to: Rescue["to"],
   now: number,
-): Refusal | null {
+): Advanced | Refusal {
   const given: Rescue = {
     ...(stateValue === undefined ? {} : { stateValue }),
     ...(context === undefined ? {} : { context }),
@@ -79,10 +64,5 @@ function set(
     const detail = "What is given does not fit the definition; nothing was changed.";
     return refuse("snapshot_invalid", detail, { errors: outcome.problems });
   }
-  if (!outcome.ok) return refuseFault(outcome.fault);
-  work.take(outcome);
-  work.fireDue(now);
-  const { record } = outcome;
-  work.amend(record, { ...record.result, actorSeq: work.actor.envelope.seq });
-  return null;
+  return outcome;
 }

@@ -1,15 +1,15 @@
 import type { Actor } from "../lifecycle/actor.ts";
+import type { Advanced } from "../lifecycle/conclude.ts";
 import { beforeMove, isMove, rollBack, whyNoRollback } from "../lifecycle/roll-back.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
-import { actorView } from "../lifecycle/view.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { getMachine, isDefinitionUnavailable } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
 import { readRow, rowsAfter } from "../storage/actor-log.ts";
-import { refuseSeq, refuseUnexpected } from "./guards.ts";
+import { keyedChange } from "./keyed-change.ts";
+import type { Refusal } from "./keyed-change.ts";
 import { recordOf } from "./record-rows.ts";
-import { machinesToRepeat, repeat } from "./repeat.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, RollbackCommand } from "./rpc.ts";
 import type { Work } from "./work.ts";
@@ -21,30 +21,14 @@ interface Undoable {
 }
 
 /** Takes the last move back, if the actor has accepted nothing since. */
-export async function rollback(resident: Resident, command: RollbackCommand): Promise<Reply> {
-  const { id, keyed } = command;
-  await resident.load();
-  const then = machinesToRepeat(resident, keyed);
-  const machines = then && (await then);
-  const undoable = await undoableOf(resident);
-  const also = undoable === null ? null : beforeMove(undoable.moved).definitionId;
-  await resident.ready({ also });
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const first = repeat(resident, actor, keyed, machines);
-  if (first) return first;
-
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
-  const refusal =
-    refuseUnexpected(work.actor.envelope, command) ??
-    refuseSeq(work.actor.envelope, keyed.ifMatch) ??
-    undo(resident, work, undoable, command, now);
-  if (work.changed) resident.commit(work.actor, work.records);
-  if (refusal) return refusal;
-  const { envelope } = work.actor;
-  return answer(200, actorView(work.actor, work.now(Date.now())), envelope.seq);
+export function rollback(resident: Resident, command: RollbackCommand): Promise<Reply> {
+  const needs = async () => {
+    const undoable = await undoableOf(resident);
+    return { also: undoable && beforeMove(undoable.moved).definitionId, undoable };
+  };
+  return keyedChange(resident, command, needs, (work, now, { undoable }) =>
+    undo(resident, work, undoable, command, now),
+  );
 }
 
 async function undoableOf({ actor, db, env }: Resident): Promise<Undoable | null> {
@@ -79,7 +63,7 @@ function undo(
   undoable: Undoable | null,
   { keyed, reason }: RollbackCommand,
   now: number,
-): (Reply & { ok: false }) | null {
+): Advanced | Refusal {
   const { actor, records } = work;
   const moved = lastMove(db, actor, records);
   const why = whyNoRollback(moved, recordsSince(db, actor.envelope.entered.seq, records));
@@ -94,13 +78,7 @@ function undo(
   }
   const { key, request, by, principal } = keyed;
   const origin = { key, request, by, principal };
-  const outcome = rollBack(actor, { moved, machine, reason }, now, origin);
-  if (!outcome.ok) return refuseFault(outcome.fault);
-  work.take(outcome);
-  work.fireDue(now);
-  const { record } = outcome;
-  work.amend(record, { ...record.result, actorSeq: work.actor.envelope.seq });
-  return null;
+  return rollBack(actor, { moved, machine, reason }, now, origin);
 }
 
 function* recordsSince(
@@ -112,6 +90,6 @@ function* recordsSince(
   for (const record of records) if (record.seq > seq) yield record;
 }
 
-function refused(why: string): Reply & { ok: false } {
+function refused(why: string): Refusal {
   return refuse("rollback_refused", why);
 }

@@ -1,21 +1,22 @@
 import { LIMITS } from "../base/limits.ts";
+import type { Actor } from "../lifecycle/actor.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { scheduleViews } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
-import { repeat, scheduledAnswer } from "./repeat.ts";
+import { NO_NEEDS, once } from "./keyed-change.ts";
+import { scheduledAnswer } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply, ScheduleCommand } from "./rpc.ts";
 
 /** An event for later. One that is due at once is fired by the alarm, after the answer. */
-export async function schedule(resident: Resident, command: ScheduleCommand): Promise<Reply> {
-  const { id, keyed, type, payload } = command;
-  await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const first = repeat(resident, actor, keyed);
-  if (first) return first;
+export function schedule(resident: Resident, command: ScheduleCommand): Promise<Reply> {
+  const act = (actor: Actor) => scheduled(resident, actor, command);
+  return once(resident, command, { needs: NO_NEEDS, act });
+}
 
+function scheduled(resident: Resident, actor: Actor, command: ScheduleCommand): Reply {
+  const { keyed, type, payload } = command;
   const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);

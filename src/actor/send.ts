@@ -1,9 +1,13 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isFinished } from "../lifecycle/actor.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { eventAnswer, withAftermath } from "../lifecycle/record.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
+import { NO_NEEDS, once } from "./keyed-change.ts";
+import type { Refusal } from "./keyed-change.ts";
+import { recordOf } from "./record-rows.ts";
 import { eventReply, repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -17,13 +21,15 @@ interface EventToSend {
 }
 
 /** One event, one transaction. Timers that were due before it fire first, and stay fired if it is refused. */
-export async function send(resident: Resident, command: SendCommand): Promise<Reply> {
-  await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(command.id);
-  const first = repeat(resident, actor, command.keyed);
-  if (first) return command.representation ? represented(first, actor) : first;
+export function send(resident: Resident, command: SendCommand): Promise<Reply> {
+  return once(resident, command, {
+    needs: NO_NEEDS,
+    act: (actor) => sendNow(resident, actor, command),
+    again: (first, actor) => (command.representation ? represented(first, actor) : first),
+  });
+}
 
+function sendNow(resident: Resident, actor: Actor, command: SendCommand): Reply {
   const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
@@ -38,10 +44,11 @@ export async function send(resident: Resident, command: SendCommand): Promise<Re
   return command.representation ? represented(reply, work.actor) : reply;
 }
 
-/** Several events in order, one transaction: all that are taken, or none. Ends early when the actor has ended. */
+/** Several events in order, one transaction: all that are taken, or none. Ends early when the actor is finished. */
 export async function sendBatch(resident: Resident, command: BatchCommand): Promise<Reply> {
   const { id, events, ifMatch, strict } = command;
-  await resident.ready();
+  await resident.load();
+  if (resident.actor !== null && !answered(resident, events)) await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const work = resident.work(actor);
@@ -51,7 +58,7 @@ export async function sendBatch(resident: Resident, command: BatchCommand): Prom
   let repeats = 0;
   /** After what was due, which stays when the batch is refused. */
   let begun: Mark | null = null;
-  let refusal: (Reply & { ok: false }) | null = null;
+  let refusal: Refusal | null = null;
   for (const [index, event] of events.entries()) {
     const first = repeat(resident, actor, event.keyed) ?? repeatWithin(id, taken, event.keyed);
     if (first) {
@@ -68,9 +75,8 @@ export async function sendBatch(resident: Resident, command: BatchCommand): Prom
         refusal =
           refuseUnexpected(work.actor.envelope, command) ?? refuseSeq(work.actor.envelope, ifMatch);
       }
-      const status = work.actor.envelope.status;
-      // Ended by an event of this batch: the rest is not sent. Ended or paused before it: a refusal.
-      if (status !== "active" && taken.size > 0) break;
+      // Finished by an event of this batch: the rest is not sent. Finished before it, or stranded by it: a refusal.
+      if (taken.size > 0 && isFinished(work.actor.envelope)) break;
       const applied = refusal ?? refuseStatus(work.actor) ?? apply(work, event, strict, now);
       if ("ok" in applied) refusal = atIndex(applied, index);
       else {
@@ -86,13 +92,23 @@ export async function sendBatch(resident: Resident, command: BatchCommand): Prom
   return answer(200, { results }, work.actor.envelope.seq, repeats === results.length);
 }
 
+/** Whether all of a batch, as far as it goes, was answered before: then nobody else is asked. */
+function answered({ keys }: Resident, events: BatchCommand["events"]): boolean {
+  for (const { keyed } of events) {
+    const row = keys.find(keyed.key);
+    if (row === null) return false;
+    if (row.request !== keyed.request || eventAnswer("", recordOf(row))["done"] === true) break;
+  }
+  return true;
+}
+
 /** The event's record when it was taken; else why not, and the work is as it was. */
 function apply(
   work: Work,
   { keyed, type, payload }: EventToSend,
   strict: boolean,
   now: number,
-): LogRecord | (Reply & { ok: false }) {
+): LogRecord | Refusal {
   const { key, request, by, principal } = keyed;
   const outcome = work.try({ kind: "event", type, payload }, now, { key, request, by, principal });
   if (!outcome.ok) return refuseFault(outcome.fault);
@@ -126,7 +142,7 @@ function repeatWithin(id: string, taken: Map<string, LogRecord>, keyed: Keyed): 
   );
 }
 
-function atIndex(refusal: Reply & { ok: false }, index: number): Reply & { ok: false } {
+function atIndex(refusal: Refusal, index: number): Refusal {
   const { failure } = refusal;
   const detail = `Event ${index} of the batch: ${failure.detail} Nothing of the batch was recorded.`;
   return { ok: false, failure: { ...failure, detail, extra: { ...failure.extra, index } } };
