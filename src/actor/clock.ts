@@ -19,7 +19,7 @@ export async function advanceClock(
   if (refusal) return refusal;
   const work = resident.work(actor);
   const now = work.now(Date.now());
-  work.begin(now);
+  work.point(now);
   const origin = { key: null, request: null, by: null, principal };
   const outcome = work.try({ kind: "clock_advanced", ms }, now, origin);
   if (!outcome.ok) return refuseFault(outcome.fault);

@@ -59,7 +59,7 @@ export async function setRefs(
   if (actor === null) return noSuchActor(command.id);
   const work = resident.work(actor);
   const now = work.now(Date.now());
-  work.begin(now);
+  work.point(now);
   const { envelope } = work.actor;
   const refusal =
     refuseUnexpected(envelope, command) ??

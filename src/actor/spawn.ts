@@ -82,7 +82,7 @@ async function begin(
   const born = beginActor(address, acquired.machine, birth, at, origin, resident.epoch);
   if (!born.ok) return refuseFault(born.fault);
   const work = resident.work(born.actor, born.record);
-  work.begin(at);
+  work.point(at);
   const { actor } = work;
   const { seq } = actor.envelope;
   if (seq > 1) work.amend(born.record, { ...born.record.result, actorSeq: seq });

@@ -29,8 +29,6 @@ export class Work {
   readonly #offsetMs: number;
   #actor: Actor;
   #movedTo: string | null = null;
-  /** Timers due by then fire before rules that came into force later. */
-  #until = Number.NEGATIVE_INFINITY;
 
   constructor(actor: Actor, laws: Laws, born: LogRecord | null = null) {
     const { envelope } = actor;
@@ -91,15 +89,6 @@ export class Work {
   }
 
   /**
-   * The point at which a transaction begins that fires no timers. `now`: those due by then are waited for by rules that
-   * came into force later.
-   */
-  begin(now: number): void {
-    this.#until = now;
-    this.point(now);
-  }
-
-  /**
    * Fires what is due, in due order, at most `most` timers, with a point before each and after the last; `timeOf` tells
    * each firing's time. False when due timers remain: the batch is full, or the actor takes no more records.
    */
@@ -108,12 +97,11 @@ export class Work {
     most: number = LIMITS.timersPerTransaction,
     timeOf: (dueAt: number) => number = () => until,
   ): boolean {
-    this.#until = until;
     for (let fired = 0; ; fired += 1) {
       const { at: last } = this.#actor.envelope;
       this.point(Math.max(timeOf(last), last));
-      const timer = this.#due();
-      if (timer === null) return true;
+      const timer = this.#next;
+      if (timer === null || timer.dueAt > until) return true;
       if (fired === most) return false;
       const at = Math.max(timeOf(timer.dueAt), this.#actor.envelope.at);
       const outcome = this.try({ kind: "timer", timerId: timer.id }, at, NO_ORIGIN);
@@ -122,19 +110,22 @@ export class Work {
     }
   }
 
-  /** Moves the actor by the rules that apply, one after the other: each moves it once, so this ends. */
+  /**
+   * Moves the actor by the rules that apply, one after the other: each moves it once, so this ends. Its next timer is waited
+   * for by rules that come into force later, due or not: a change may be known before it is in force.
+   */
   point(at: number): void {
     for (;;) {
       const { envelope } = this.#actor;
       if (isFinished(envelope) || envelope.seq >= LIMITS.recordsPerActor) return;
       const candidates = this.#laws.from(envelope.definitionId);
       if (candidates.length === 0) return;
-      const due = this.#due();
+      const timer = this.#next;
       const winner = winnerAt({
         candidates,
         uid: envelope.uid,
         marks: envelope.moves,
-        until: due === null ? Number.POSITIVE_INFINITY : due.dueAt - this.#offsetMs,
+        until: timer === null ? Number.POSITIVE_INFINITY : timer.dueAt - this.#offsetMs,
         decide: (rule) => this.#laws.decide(rule, envelope, this.records),
       });
       if (winner === null) return;
@@ -162,9 +153,9 @@ export class Work {
     this.records.push(record);
   }
 
-  #due(): Timer | null {
+  /** The timer that fires next; none does while the actor is paused or stranded. */
+  get #next(): Timer | null {
     const { status, timers } = this.#actor.envelope;
-    const timer = timers[0];
-    return status === "active" && timer !== undefined && timer.dueAt <= this.#until ? timer : null;
+    return status === "active" ? (timers[0] ?? null) : null;
   }
 }

@@ -7,7 +7,7 @@ import { drivenLife } from "../support/migration-driver.ts";
 import type { Driven } from "../support/migration-driver.ts";
 import { referenceLife, referenceOfInputs } from "../support/migration-reference.ts";
 import type { Lived } from "../support/migration-reference.ts";
-import type { Happening } from "../support/migration-world.ts";
+import type { Happening, World } from "../support/migration-world.ts";
 import { worlds } from "../support/migration-world.ts";
 
 const RUNS = 1_000;
@@ -30,6 +30,32 @@ describe("an actor that rules move", () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it("lets timers fire first that are due before a rule is in force, though a visit hears of it earlier", () => {
+    const idle = { on: {}, after: { delayMs: 1_500, to: "closed" } };
+    const closed = { on: {}, after: null };
+    const rule = { id: "r_0", from: "v1", to: "v2", since: "birth", stateMapping: {} } as const;
+    const world: World = {
+      uid: "0".repeat(32),
+      versions: ["v1", "v2"].map((id) => ({ id, states: { idle, closed } })),
+      changes: [
+        {
+          at: 15,
+          kind: "deploy",
+          rule: { ...rule, match: "all", historyPath: [] },
+          percent: 100,
+          replaces: null,
+        },
+      ],
+      happenings: [],
+    };
+    const visited = { ...world, happenings: [{ at: 20, epoch: 1, kind: "visit" as const }] };
+    for (const one of [world, visited]) {
+      const { inputs, version } = drivenLife(one);
+      expect(inputs).toMatchObject([{ type: "@timer:idle:1500", version: "v1" }]);
+      expect(version).toBe("v2");
+    }
   });
 
   it("is the same whether visits are repeated, left out, or cut off, where no timer is at work", () => {

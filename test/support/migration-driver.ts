@@ -13,7 +13,7 @@ import { confirm } from "../../src/migration/confirm.ts";
 import { parsePattern } from "../../src/migration/pattern.ts";
 import { rampTo } from "../../src/migration/ramp.ts";
 import type { Move, Rule } from "../../src/migration/rule.ts";
-import { END_MS, epochAt } from "./migration-reference.ts";
+import { endOf } from "./migration-reference.ts";
 import type { Input, Lived } from "./migration-reference.ts";
 import { LEASE_MS, definitionOf } from "./migration-world.ts";
 import type { Change, Happening, World } from "./migration-world.ts";
@@ -28,7 +28,7 @@ export interface Driven extends Lived {
 /** The same world as for the reference, through `Work`; a crash is a transaction whose outcome is thrown away. */
 export function drivenLife(world: World): Driven {
   const driver = new Driver(world);
-  for (const happening of [...world.happenings, { at: END_MS, kind: "visit" } as Happening]) {
+  for (const happening of [...world.happenings, endOf(world)]) {
     driver.transaction(happening);
   }
   return driver.driven;
@@ -67,8 +67,7 @@ class Driver {
   }
 
   transaction(happening: Happening): void {
-    const { at, kind } = happening;
-    const epoch = epochAt(this.#world, at);
+    const { at, epoch, kind } = happening;
     const work = new Work(this.#actor, this.#laws(epoch));
     work.fireDue(work.now(at));
     const type = "type" in happening ? happening.type : null;

@@ -1,7 +1,7 @@
 import { isTaken } from "../../src/migration/rule.ts";
 import { referenceDecision } from "./history-reference.ts";
 import { LEASE_MS } from "./migration-world.ts";
-import type { Change, Version, World, WrittenRule } from "./migration-world.ts";
+import type { Change, Happening, Version, World, WrittenRule } from "./migration-world.ts";
 
 /** What made a record, and by which version it was handled. */
 export interface Input {
@@ -34,11 +34,10 @@ export function referenceLife(world: World): Lived {
   const life = new Life(world);
   for (const happening of world.happenings) {
     if (happening.kind === "crash") continue;
-    const { at, epoch = epochAt(world, at) } = happening;
-    life.transaction(at, happening.kind === "event" ? happening.type : null, epoch);
+    life.transaction(happening, happening.kind === "event" ? happening.type : null);
   }
   // At the end everyone is visited once, so that idle ones compare.
-  life.transaction(END_MS, null, epochAt(world, END_MS));
+  life.transaction(endOf(world), null);
   return life.lived;
 }
 
@@ -46,11 +45,16 @@ export function referenceLife(world: World): Lived {
 export function referenceOfInputs(world: World, inputs: readonly Input[]): Lived {
   const life = new Life(world);
   for (const input of inputs) life.input(input);
-  life.transaction(END_MS, null, epochAt(world, END_MS));
+  life.transaction(endOf(world), null);
   return life.lived;
 }
 
 export const END_MS = 100_000;
+
+/** Everyone is visited, and knows every change. */
+export function endOf({ changes }: World): Happening {
+  return { at: END_MS, epoch: changes.length, kind: "visit" };
+}
 
 class Life {
   readonly #world: World;
@@ -73,29 +77,24 @@ class Life {
     return { inputs: this.#inputs, version: this.#version.id, state: this.#state };
   }
 
-  transaction(at: number, type: string | null, epoch: number): void {
+  transaction(point: Pick<Happening, "at" | "epoch">, type: string | null): void {
+    const { at, epoch } = point;
     for (;;) {
-      const timer = this.#timer !== null && this.#timer.dueAt <= at ? this.#timer : null;
-      if (this.#moves(epoch, timer?.dueAt ?? Infinity)) continue;
-      if (timer === null) break;
-      this.#fire(timer, at, epoch);
+      if (this.#moves(epoch)) continue;
+      if (this.#timer === null || this.#timer.dueAt > at) break;
+      this.#fire(this.#timer, at, epoch);
     }
     if (type === null) return;
     this.#event(type, at, epoch);
-    this.transaction(at, null, epoch);
+    this.transaction(point, null);
   }
 
   /** An input that is known to have happened. */
   input({ type, at, epoch, dueAt }: Input): void {
+    while (this.#moves(epoch));
     if (dueAt === null) {
-      while (this.#moves(epoch, Infinity));
       this.#event(type, at, epoch);
       return;
-    }
-    for (;;) {
-      const armed = this.#timer?.dueAt === dueAt;
-      // One that a move starts may be due since before its rule was in force: it is looked for behind that move.
-      if (!this.#moves(epoch, armed ? dueAt : Infinity)) break;
     }
     const timer = this.#timer;
     if (timer?.dueAt !== dueAt)
@@ -134,8 +133,9 @@ class Life {
     return { state, delayMs: after.delayMs, dueAt: this.#enteredAt + after.delayMs };
   }
 
-  /** Evaluates the rules that were in force at `bound`; whether one moved the actor. */
-  #moves(epoch: number, bound: number): boolean {
+  /** Evaluates the rules that will be in force when the next timer is due; whether one moved the actor. */
+  #moves(epoch: number): boolean {
+    const bound = this.#timer?.dueAt ?? Infinity;
     const applying = rulesOf(this.#world)
       .map((rule) => ({ rule, since: takenSince(this.#world, rule, epoch) }))
       .filter(
@@ -172,11 +172,6 @@ class Life {
     const same = wanted !== null && wanted.delayMs === delayBefore;
     this.#timer = same ? this.#timer && wanted : wanted;
   }
-}
-
-/** Epoch of the youngest change that is in force. */
-export function epochAt({ changes }: World, at: number): number {
-  return changes.filter((change) => change.at + LEASE_MS <= at).length;
 }
 
 function inForceAt({ changes }: World, epoch: number): number {

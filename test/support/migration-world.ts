@@ -34,12 +34,11 @@ export type Change = { at: number } & (
   | { kind: "percent"; ruleId: string; percent: number }
 );
 
-/** `visit`: a sweep comes by. `crash`: a transaction that is lost before its commit. */
-export type Happening = {
-  at: number;
-  /** By which it went, where that was seen; else that of the youngest change in force. */
-  epoch?: number;
-} & (
+/**
+ * `visit`: a sweep comes by. `crash`: a transaction that is lost before its commit. `epoch`: that the rules are gone by, the
+ * one in force or a younger one, as isolates may hear of a change before it is in force. It never goes back.
+ */
+export type Happening = { at: number; epoch: number } & (
   | { kind: "event"; type: string }
   | { kind: "visit" | "alarm" }
   | { kind: "crash"; type: string | null }
@@ -54,7 +53,8 @@ export interface World {
   happenings: Happening[];
 }
 
-export const LEASE_MS = 100;
+/** Long, so that much happens before changes are in force. */
+export const LEASE_MS = 2_000;
 const STATES = ["idle", "waiting", "checked", "closed"] as const;
 const DELAYS = [400, 1_500, 6_000];
 const TYPES = EVENTS;
@@ -139,36 +139,60 @@ const time = fc.integer({ min: 1, max: SPAN_MS });
 /** `stopping`: whether rules may also be paused, retired, narrowed. */
 export function worlds(stopping: boolean): fc.Arbitrary<World> {
   return versions.chain((all) =>
-    fc.record({
-      uid: fc.nat(0xffff_ffff).map((n) => n.toString(16).padStart(32, "0")),
-      versions: fc.constant(all),
-      changes: changesOf(all, stopping),
-      happenings: fc
-        .array(
-          fc.record({
-            at: time,
-            what: fc.oneof(
-              { weight: 5, arbitrary: fc.record({ kind: fc.constant("event"), type: anyType }) },
-              { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("visit", "alarm") }) },
-              {
-                weight: 2,
-                arbitrary: fc.record({
-                  kind: fc.constant("crash"),
-                  type: fc.option(anyType, { nil: null }),
-                }),
-              },
-            ),
-          }),
-          { maxLength: 25 },
-        )
-        .map((some) =>
-          some.map(({ at, what }) => ({ at, ...what }) as Happening).sort((a, b) => a.at - b.at),
-        ),
-    }),
+    fc
+      .record({
+        uid: fc.nat(0xffff_ffff).map((n) => n.toString(16).padStart(32, "0")),
+        versions: fc.constant(all),
+        changes: changesOf(all, stopping),
+        happenings: fc.array(happening, { maxLength: 25 }),
+      })
+      .map(({ happenings, ...world }) => ({
+        ...world,
+        happenings: inEpochs(happenings, world.changes),
+      })),
   );
 }
 
 const anyType = fc.constantFrom(...TYPES);
+
+/** `ahead`: how many changes that are not in force yet are known, if there are so many. */
+const happening = fc.record({
+  at: time,
+  ahead: fc.nat(2),
+  what: fc.oneof(
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant("event"), type: anyType }) },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("visit", "alarm") }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("crash"),
+        type: fc.option(anyType, { nil: null }),
+      }),
+    },
+  ),
+});
+
+interface Drawn {
+  at: number;
+  ahead: number;
+  what: { kind: string; type?: string | null };
+}
+
+function inEpochs(drawn: readonly Drawn[], changes: readonly Change[]): Happening[] {
+  let last = 0;
+  return drawn
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ at, ahead, what }) => {
+      const made = changes.filter((change) => change.at <= at).length;
+      last = Math.max(last, Math.min(made, epochAt(changes, at) + ahead));
+      return { at, epoch: last, ...what } as Happening;
+    });
+}
+
+/** Epoch of the youngest change that is in force. */
+export function epochAt(changes: readonly Change[], at: number): number {
+  return changes.filter((change) => change.at + LEASE_MS <= at).length;
+}
 
 function changesOf(all: Version[], stopping: boolean): fc.Arbitrary<Change[]> {
   const percent = fc.oneof(
