@@ -1,3 +1,4 @@
+import { callAll } from "../base/call-all.ts";
 import { callObject } from "../base/call-object.ts";
 import { othersTurn } from "../base/pause.ts";
 import type { Env } from "../env.ts";
@@ -26,7 +27,7 @@ export async function askAll<T>(
 ): Promise<T[]> {
   const count = await shardCount(env, tenant, false);
   if (count === null) return [];
-  return await Promise.all(shardNames(tenant, count).map((name) => askShard(env, name, ask)));
+  return (await callAll(env.DIRECTORY, shardNames(tenant, count), ask)).map(taken);
 }
 
 /** Actors that the shard of a reference knows to have it, youngest first. */

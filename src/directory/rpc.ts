@@ -120,7 +120,9 @@ export interface Decided {
   diverged: number;
   /** Of those that do not match: they have the path's names in order, but not as the rule wants them. */
   near: number;
-  /** Of those that match: kept back by the percentage. */
+  /** Of those that match and those that are pending: the rule could not move them, and they have not diverged since. */
+  refused: { match: number; pending: number };
+  /** Of those that match and were not refused: kept back by the percentage. */
   held: number;
 }
 
@@ -135,7 +137,7 @@ export interface SurveyClass extends Decided {
 /** What a shard says of a rule. */
 export interface Survey {
   classes: SurveyClass[];
-  /** Actors on `from` that have ended. */
+  /** Actors on `from` that have ended, but for those that the rule has moved. */
   finished: number;
   /** Actors, wherever they are now, by what became of them by the rule. */
   outcomes: { [outcome in RuleOutcome]: number };

@@ -16,7 +16,7 @@ import type { ActorClass, RuleQuery } from "./rpc.ts";
 import type { CountedClass, Shard } from "./shard.ts";
 
 /** A rule that did this to an actor does nothing more to it. */
-const MOVED: readonly RuleOutcome[] = ["migrated", "rolled_back"];
+export const MOVED: readonly RuleOutcome[] = ["migrated", "rolled_back"];
 
 /** What codes say of one entry. */
 export interface Judged {
@@ -28,6 +28,8 @@ export interface Judged {
   sure: boolean;
   /** It has the path's names in order, but not as the rule wants them. */
   near: boolean;
+  /** The rule matched it once and could not move it. */
+  refused: boolean;
 }
 
 /** A rule made ready to judge entries. */
@@ -68,10 +70,10 @@ export class RuleScreen {
     for (const [, , , steps, entered] of rows) packer.add(steps, since ? entered : 0);
     const [strict, loose] = decideBatch(this.#rules, packer.histories);
     if (!strict) return [];
-    return rows.map(([id, n, uid], index) => {
+    return rows.map(([id, n, uid, , , marked], index) => {
       const { decision, sure } = strict.of(index);
       const near = decision !== "match" && loose?.of(index).decision === "match";
-      return { id, n, uid, decision, sure, near };
+      return { id, n, uid, decision, sure, near, refused: marked === 1 };
     });
   }
 

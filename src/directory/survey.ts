@@ -5,7 +5,7 @@ import { othersTurn } from "../base/pause.ts";
 import { RULE_OUTCOMES } from "../migration/rule.ts";
 import { countByOutcome } from "../storage/directory-moved.ts";
 import type { HistoryRow } from "../storage/directory-moved.ts";
-import { isLiving } from "./rule-screen.ts";
+import { MOVED, isLiving } from "./rule-screen.ts";
 import type { Judged, RuleScreen } from "./rule-screen.ts";
 import type { ActorClass, RuleQuery, Survey, SurveyClass } from "./rpc.ts";
 import type { Shard } from "./shard.ts";
@@ -34,12 +34,8 @@ export async function survey(
     [after] = last;
     await othersTurn();
   }
-  const shard = open();
-  return {
-    classes: [...tallies.values()].map((tally) => tally.sum()),
-    finished: finishedOn(shard, from),
-    outcomes: outcomesOf(shard, ruleId),
-  };
+  const classes = [...tallies.values()].map((tally) => tally.sum());
+  return { classes, ...pastOf(open(), { ruleId, from }) };
 }
 
 /** Actors of one state and status. */
@@ -50,7 +46,8 @@ class Tally {
   constructor({ stateValue, status }: ActorClass, samples: number) {
     const none = { match: [], pending: [], diverged: [], near: [] };
     const zero = { match: 0, pending: 0, diverged: 0, near: 0, held: 0 };
-    this.#sum = { stateValue, status, ...zero, samples: none };
+    const refused = { match: 0, pending: 0 };
+    this.#sum = { stateValue, status, ...zero, refused, samples: none };
     this.#samples = {
       match: new Spread(samples),
       pending: new Spread(samples),
@@ -59,10 +56,11 @@ class Tally {
     };
   }
 
-  add({ id, decision, near }: Judged, taken: boolean): void {
+  add({ id, decision, near, refused }: Judged, taken: boolean): void {
     this.#sum[decision] += 1;
     this.#samples[decision].add(id);
-    if (!taken) this.#sum.held += 1;
+    if (refused && decision !== "diverged") this.#sum.refused[decision] += 1;
+    else if (!taken) this.#sum.held += 1;
     if (!near) return;
     this.#sum.near += 1;
     this.#samples.near.add(id);
@@ -103,24 +101,28 @@ function stateText({ stateValue, status }: Pick<ActorClass, "stateValue" | "stat
   return canonicalJson([status, stateValue as JsonValue]);
 }
 
-function finishedOn(shard: Shard, from: string): number {
-  let sum = 0;
-  for (const { is, count: some } of shard.classes.values()) {
-    if (is.definitionId === from && !isLiving(is)) sum += some;
-  }
-  return sum;
-}
-
 export function noOutcomes(): Survey["outcomes"] {
   return { migrated: 0, unmappable: 0, stranded: 0, rolled_back: 0 };
 }
 
-function outcomesOf(shard: Shard, ruleId: string | null): Survey["outcomes"] {
+/** Ended actors that the rule has moved, here by hand again or taken back, are among the outcomes alone. */
+function pastOf(
+  shard: Shard,
+  { ruleId, from }: Pick<RuleQuery, "ruleId" | "from">,
+): Pick<Survey, "finished" | "outcomes"> {
   const outcomes = noOutcomes();
-  if (ruleId === null) return outcomes;
-  const counted = new Map(
-    countByOutcome(shard.db, ruleId).map(({ outcome, count: some }) => [outcome, some]),
-  );
-  for (const outcome of RULE_OUTCOMES) outcomes[outcome] = counted.get(outcome) ?? 0;
-  return outcomes;
+  let finished = 0;
+  const ended = new Set<number>();
+  for (const { n, is, count: some } of shard.classes.values()) {
+    if (is.definitionId !== from || isLiving(is)) continue;
+    finished += some;
+    ended.add(n);
+  }
+  for (const row of ruleId === null ? [] : countByOutcome(shard.db, ruleId)) {
+    const outcome = RULE_OUTCOMES.find((one) => one === row.outcome);
+    if (outcome === undefined) continue;
+    outcomes[outcome] += row.count;
+    if (ended.has(row.class) && MOVED.includes(outcome)) finished -= row.count;
+  }
+  return { finished, outcomes };
 }

@@ -5,6 +5,7 @@ import { actorObjectName } from "../base/ids.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { given } from "../base/refused.ts";
 import { canonicalDefinition } from "../machine/canonical.ts";
+import { reasonText } from "../migration/reason.ts";
 import type { PreviewCommand } from "../registry/rpc.ts";
 import { json } from "./answer.ts";
 import { callRegistry } from "./registry-call.ts";
@@ -106,7 +107,7 @@ async function preview(
   return json(context, 200, { ...plan, replay: items.filter((item) => item !== null) });
 }
 
-/** Whether the log of one actor runs on the new version; null of one that is gone by now. */
+/** Whether the log of one actor runs on the new version, or why that cannot be said; null of one that is gone by now. */
 async function replayOne(
   { env, principal }: Pick<Call<null, null, unknown>, "env" | "principal">,
   id: string,
@@ -116,8 +117,12 @@ async function replayOne(
   const reply = await callObject(env.ACTORS, actorObjectName(tenant, id), true, (actor) =>
     replayOn(actor, { tenant, id }),
   );
-  if (!reply.ok && reply.failure.code === "actor_not_found") return null;
-  const { identical, firstDivergence } = given(reply).body as {
+  if (!reply.ok) {
+    const { code, detail } = reply.failure;
+    if (code === "actor_not_found" || code === "actor_deleted") return null;
+    return { actorId: id, ran: false, reason: reasonText({ code, message: detail }) };
+  }
+  const { identical, firstDivergence } = reply.body as {
     identical: boolean;
     firstDivergence?: JsonValue;
   };

@@ -58,8 +58,11 @@ async function countsOf(
   return counts;
 }
 
-/** `match` has those who were moved, too: the others of the sum still stand where the rule is about. */
-function countsIn(surveys: readonly Survey[]): Counts {
+/**
+ * Each actor has one place: moved by the rule, ended on `from` without that, or living there: refused by the rule, held,
+ * matching, pending or diverged. `match` has those who were moved, refused or held, too.
+ */
+export function countsIn(surveys: readonly Survey[]): Counts {
   const sum = {
     match: 0,
     migrated: 0,
@@ -70,15 +73,16 @@ function countsIn(surveys: readonly Survey[]): Counts {
     finished: 0,
   };
   for (const { classes, finished, outcomes } of surveys) {
-    const { migrated, unmappable, stranded, rolled_back: rolledBack } = outcomes;
+    const { migrated, rolled_back: rolledBack } = outcomes;
     sum.match += migrated + rolledBack;
     sum.migrated += migrated;
-    sum.unmappable += unmappable + stranded;
     sum.finished += finished;
-    for (const { match, pending, diverged, held } of classes) {
-      sum.match += match;
-      sum.pending += pending;
+    for (const { match, pending, diverged, refused, held } of classes) {
+      // Codes of a long history leave open what the actor, which was refused, knows for certain.
+      sum.match += match + refused.pending;
+      sum.pending += pending - refused.pending;
       sum.diverged += diverged;
+      sum.unmappable += refused.match + refused.pending;
       sum.heldByCanary += held;
     }
   }

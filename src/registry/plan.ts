@@ -4,7 +4,7 @@ import { isoTime } from "../base/time.ts";
 import type { RuleQuery } from "../directory/rpc.ts";
 import { planOf, samplesOf } from "../migration/plan.ts";
 import type { Plan } from "../migration/plan.ts";
-import { alphabetOf } from "./alphabet.ts";
+import { alphabetOf, learnAlphabet } from "./alphabet.ts";
 import { landClasses } from "./class-landing.ts";
 import type { Registry } from "./context.ts";
 import type { Draft } from "./rule-draft.ts";
@@ -26,6 +26,7 @@ export async function planRule(
   now: number,
 ): Promise<Planned | null> {
   const { historyPath, match, since, percent, stateMapping } = rule;
+  await learnAlphabet(registry.stored, from.family);
   const query: RuleQuery = {
     ruleId: null,
     from: from.id,

@@ -158,7 +158,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   rule(id: string) {
-    return asData(() => rules.sweepOrder(this.#stored(), id));
+    return asData(() => rules.sweepOrderOf(() => this.#stored(), id));
   }
 
   preview(command: PreviewCommand) {
@@ -177,7 +177,10 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   }
 
   getRule({ id }: { id: string }) {
-    return asData(() => getRule(this.#stored(), id));
+    return asData(async () => {
+      await rules.learnOf(() => this.#stored(), id);
+      return getRule(this.#stored(), id);
+    });
   }
 
   changeRule(command: ChangeRuleCommand) {

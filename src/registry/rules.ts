@@ -9,7 +9,7 @@ import {
 } from "../storage/registry-rules.ts";
 import type { RuleRow } from "../storage/registry-rules.ts";
 import { readSetting, writeSetting } from "../storage/registry-settings.ts";
-import { alphabetOf } from "./alphabet.ts";
+import { alphabetOf, learnAlphabet } from "./alphabet.ts";
 import type { RuleInput, SweepOrder } from "./rpc.ts";
 
 const EPOCH = "rules_epoch";
@@ -60,6 +60,19 @@ export function rulesFrom(db: Db | null, definitionIds: readonly string[]): Rule
     .flatMap((id) => rowsFrom(db, id))
     .sort((a, b) => a.position - b.position)
     .map(ruleOf);
+}
+
+/** As `sweepOrder`, without holding others up where the family has many versions. */
+export async function sweepOrderOf(stored: () => Db | null, id: string) {
+  await learnOf(stored, id);
+  return sweepOrder(stored(), id);
+}
+
+/** Learns the names that a rule's order has. */
+export async function learnOf(stored: () => Db | null, id: string): Promise<void> {
+  const db = stored();
+  const row = db && findRule(db, id);
+  if (db && row) await learnAlphabet(stored, findDefinition(db, row.from_id)?.family ?? "");
 }
 
 export function sweepOrder(db: Db | null, id: string): SweepOrder | null {

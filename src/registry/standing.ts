@@ -1,4 +1,4 @@
-import { callObject } from "../base/call-object.ts";
+import { callAll } from "../base/call-all.ts";
 import type { Env } from "../env.ts";
 import { given } from "../base/refused.ts";
 
@@ -22,11 +22,7 @@ export async function standingOn(
 ): Promise<Standing | null> {
   if (env.PERDURE_DIRECTORY === "off") return null;
   const names = Array.from({ length: shards ?? 0 }, (_, number) => `${tenant}/${number}`);
-  const counted = await Promise.all(
-    names.map((name) =>
-      callObject(env.DIRECTORY, name, true, (shard) => shard.count({ definitionId })),
-    ),
-  );
+  const counted = await callAll(env.DIRECTORY, names, (shard) => shard.count({ definitionId }));
   const standing = { all: 0, unfinished: 0 };
   for (const answer of counted) {
     for (const { status, count } of given(answer).value) {

@@ -1,6 +1,6 @@
-import { callObject } from "../base/call-object.ts";
+import { callAll } from "../base/call-all.ts";
 import { given } from "../base/refused.ts";
-import type { RuleQuery, SurveyClass } from "../directory/rpc.ts";
+import type { RuleQuery } from "../directory/rpc.ts";
 import { mergeClasses } from "../migration/plan.ts";
 import type { DecidedClass } from "../migration/plan.ts";
 import type { Registry } from "./context.ts";
@@ -14,13 +14,9 @@ export async function surveyAll(
 ): Promise<DecidedClass[] | null> {
   if (env.PERDURE_DIRECTORY === "off") return null;
   const count = shards(stored(), open, false, undefined) ?? 0;
-  const surveyed = await Promise.all(
-    Array.from({ length: count }, async (_, number): Promise<SurveyClass[]> => {
-      const answer = await callObject(env.DIRECTORY, `${tenant}/${number}`, true, (shard) =>
-        shard.survey({ ...query, samples }),
-      );
-      return given(answer).value.classes;
-    }),
-  );
+  const names = Array.from({ length: count }, (_, number) => `${tenant}/${number}`);
+  const surveyed = (
+    await callAll(env.DIRECTORY, names, (shard) => shard.survey({ ...query, samples }))
+  ).map((answer) => given(answer).value.classes);
   return mergeClasses(surveyed, samples);
 }

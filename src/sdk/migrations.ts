@@ -54,7 +54,7 @@ export interface MigrationRule {
   contextMapping: JsonObject;
   onUnmappable: "stay" | "strand";
   percent: number;
-  /** `sweeping` until all who match were asked; `active` then, for those who may come. */
+  /** `sweeping` until all who match or may match were asked; `active` then, for those who may come. */
   state: "sweeping" | "active" | "paused" | "retired";
   /** ISO 8601, like the one below. */
   deployedAt: string;
@@ -144,6 +144,8 @@ export interface MigrationPlan {
   replay?: {
     actorId: string;
     ran: boolean;
+    /** Why its log could not be run at all. */
+    reason?: string;
     firstDivergence?: { seq: number; expected: JsonValue; actual: JsonValue };
   }[];
   /** Lets the very same request through although actors cannot be moved; once, for ten minutes. */

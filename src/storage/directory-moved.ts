@@ -1,12 +1,16 @@
 import type { Db } from "./db.ts";
 
-/** What of an entry decides what a rule does with its actor: id, class, uid, packed codes in base64, steps at entry. */
+/**
+ * What of an entry decides what a rule does with its actor: id, class, uid, packed codes in base64, steps at entry, and 1
+ * where the rule did something to it.
+ */
 export type HistoryRow = [
   id: string,
   n: number,
   uid: string,
   steps: string | null,
   entered: number | null,
+  marked: 0 | 1,
 ];
 
 /** Rows that are read as one text, which is a quarter of the work that one object each would be. A text has 2 MB at most. */
@@ -39,18 +43,24 @@ export function historiesBehind(
 }
 
 const HISTORIES = `
-  SELECT json_group_array(json_array(id, class, uid, steps, entered)) AS rows FROM
-    (SELECT id, class, uid, steps, entered FROM entry
+  SELECT json_group_array(json_array(id, class, uid, steps, entered, marked)) AS rows FROM
+    (SELECT id, class, uid, steps, entered,
+       CASE WHEN moves IS NULL OR ?2 IS NULL OR instr(moves, ?2) = 0 THEN 0 ELSE EXISTS
+         (SELECT 1 FROM json_each(moves) AS mark WHERE mark.value ->> 'ruleId' = ?2) END AS marked
+     FROM entry
      WHERE id > ?4 AND class IN (SELECT value FROM json_each(?1))
        AND (?2 IS NULL OR moves IS NULL OR instr(moves, ?2) = 0 OR NOT EXISTS
          (SELECT 1 FROM json_each(moves) AS mark WHERE mark.value ->> 'ruleId' = ?2
             AND mark.value ->> 'outcome' IN (SELECT value FROM json_each(?3))))
      ORDER BY id LIMIT ?5)`;
 
-/** How many entries a rule did something to, by what it was. Reads those that any rule did something to. */
-export function countByOutcome(db: Db, ruleId: string): { outcome: string; count: number }[] {
+/** How many entries of each class a rule did something to, by what it was. Reads those that any rule did something to. */
+export function countByOutcome(
+  db: Db,
+  ruleId: string,
+): { outcome: string; class: number; count: number }[] {
   return db.all(
-    `SELECT mark.value ->> 'outcome' AS outcome, COUNT(*) AS count ${MARKS} GROUP BY 1`,
+    `SELECT mark.value ->> 'outcome' AS outcome, entry.class AS class, COUNT(*) AS count ${MARKS} GROUP BY 1, 2`,
     ruleId,
     "",
   );

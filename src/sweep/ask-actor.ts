@@ -6,6 +6,7 @@ import { logError } from "../base/log.ts";
 import { given } from "../base/refused.ts";
 import { within } from "../base/within.ts";
 import type { Selected } from "../directory/rpc.ts";
+import { reasonText } from "../migration/reason.ts";
 import type { Env } from "../env.ts";
 
 /** Why an actor could not be asked; null when it was, or is gone. */
@@ -30,6 +31,6 @@ export async function askActor(
     }
     const { code, detail } = error.failure;
     if (code === "actor_not_found" || code === "actor_deleted") return null;
-    return `${code}: ${detail}`.slice(0, LIMITS.textChars);
+    return reasonText({ code, message: detail });
   }
 }

@@ -83,6 +83,16 @@ function retired(course: Course, now: number): Course {
   return { ...next, state: "finished", finishedAt: now };
 }
 
+/** The course where the rule is gone. One that comes back, with whatever epoch, is followed from the beginning. */
+export function abandon(course: Course, now: number): Course {
+  const { state, pass } = course;
+  const ended = state === "none" || state === "finished";
+  if (ended && pass === null && course.epoch === NOT_BEGUN.epoch) return course;
+  const { epoch, done, told } = NOT_BEGUN;
+  const next = { ...course, epoch, done, told, again: false, pass: null };
+  return ended ? next : { ...next, state: "finished", finishedAt: now };
+}
+
 /** Whether a pass is missing that began in the youngest epoch or later. */
 function isWanted({ again, done, epoch }: Course): boolean {
   return again || done === null || done < epoch;

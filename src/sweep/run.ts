@@ -30,10 +30,12 @@ export async function run(sweep: Sweep): Promise<void> {
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     let order = await sweep.look();
+    if (order === null) break;
     let step = sweep.step(order);
     if (step.do === "conclude") {
       // oxlint-disable-next-line no-await-in-loop
       order = await sweep.look(true);
+      if (order === null) break;
       step = sweep.step(order);
     }
     switch (step.do) {
@@ -73,6 +75,7 @@ export async function run(sweep: Sweep): Promise<void> {
       }
     }
   }
+  sweep.ahead.forget();
 }
 
 /** Asks the actors of a page, and some of those that are to be tried again; how many calls that took. */

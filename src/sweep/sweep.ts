@@ -1,5 +1,4 @@
 import { callObject } from "../base/call-object.ts";
-import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { given } from "../base/refused.ts";
 import { within } from "../base/within.ts";
@@ -12,7 +11,7 @@ import { readSweep, saveSweep } from "../storage/sweep-course.ts";
 import { countFailures, reviveFailures, settleFailures } from "../storage/sweep-failures.ts";
 import type { FailureCounts } from "../storage/sweep-failures.ts";
 import { openSweep } from "../storage/sweep-schema.ts";
-import { NOT_BEGUN, follow, stepOf } from "./course.ts";
+import { NOT_BEGUN, abandon, follow, stepOf } from "./course.ts";
 import type { Course, Orders, Step } from "./course.ts";
 import { Ahead } from "./pages.ts";
 
@@ -106,18 +105,26 @@ export class Sweep {
     });
   }
 
-  /** The rule, as it was a moment ago; `fresh`: as it is now. */
-  async look(fresh = false): Promise<SweepOrder> {
+  /** The rule, as it was a moment ago; `fresh`: as it is now. Null where there is none, and the sweep has ended. */
+  async look(fresh = false): Promise<SweepOrder | null> {
     const at = Date.now();
     if (!fresh && this.#order !== null && at - this.#lookedAt < LOOK_MS) return this.#order;
     const { name } = this;
     const order = await this.order(name);
     if (order === null) {
-      throw new PerdureError("rule_not_found", `There is no migration rule ${name.ruleId}.`);
+      this.#end();
+      return null;
     }
     this.take(name, order, false);
     this.#lookedAt = at;
-    return this.#order as SweepOrder;
+    return this.#order;
+  }
+
+  /** The registry was put back to a time before the rule: nobody moves by it, and there is nobody to tell. */
+  #end(): void {
+    const next = abandon(this.course, Date.now());
+    this.#order = null;
+    if (next !== this.course) this.save(this.name, next, settleFailures);
   }
 
   /** Looks at the rule beside the work, if the last look is old. */

@@ -5,7 +5,9 @@ import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { Entry, RuleItem, RuleQuery, Selected } from "../../src/directory/rpc.ts";
 import { shardCount } from "../../src/directory/shards.ts";
+import { countsIn } from "../../src/http/rule-progress.ts";
 import { RULE_OUTCOMES } from "../../src/migration/rule.ts";
+import type { RuleMark } from "../../src/migration/rule.ts";
 import { fresh } from "../support/api.ts";
 import {
   entry,
@@ -82,6 +84,22 @@ function rulesFrom(seed: number, runs: number): RuleQuery[] {
   );
 }
 
+function markOf({ ruleId }: RuleQuery, { entry: { moves = [] } }: Lived): RuleMark | undefined {
+  return moves.find((mark) => mark.ruleId === ruleId);
+}
+
+function isMoved(mark: RuleMark | undefined): boolean {
+  return mark?.outcome === "migrated" || mark?.outcome === "rolled_back";
+}
+
+/** Where an actor is counted that is not open to the rule. */
+function placeOf(query: RuleQuery, life: Lived): string {
+  const mark = markOf(query, life);
+  if (mark?.outcome === "migrated") return "migrated";
+  if (mark?.outcome === "rolled_back") return "taken back";
+  return life.entry.definitionId === query.from ? "finished" : "elsewhere";
+}
+
 function sorted(all: readonly Lived[]): string[] {
   return all.map(({ entry: { id } }) => id).sort();
 }
@@ -116,7 +134,13 @@ describe("a shard that is asked about a rule", () => {
           diverged: those.filter(({ decision }) => decision === "diverged"),
           near: those.filter(({ near }) => near),
         };
-        expect(one.held, about).toBe(of.match.filter(({ taken }) => !taken).length);
+        const isRefused = ({ life }: { life: Lived }) => markOf(query, life) !== undefined;
+        expect(one.refused, about).toEqual({
+          match: of.match.filter(isRefused).length,
+          pending: of.pending.filter(isRefused).length,
+        });
+        const held = of.match.filter((each) => !each.taken && !isRefused(each));
+        expect(one.held, about).toBe(held.length);
         for (const kind of KINDS) {
           met.add(`${query.match} ${kind} ${of[kind].length > 0}`);
           const ids = sorted(of[kind].map(({ life }) => life));
@@ -134,13 +158,33 @@ describe("a shard that is asked about a rule", () => {
         ({ entry: { definitionId, status } }) =>
           definitionId === query.from && (status === "done" || status === "terminated"),
       );
-      expect(survey.finished).toBe(ended.length);
+      const endedThere = ended.filter((life) => !isMoved(markOf(query, life)));
+      expect(survey.finished, about).toBe(endedThere.length);
       for (const outcome of RULE_OUTCOMES) {
         const marked = all.filter(({ entry: { moves = [] } }) =>
           moves.some((mark) => mark.ruleId === query.ruleId && mark.outcome === outcome),
         );
         expect(survey.outcomes[outcome], about).toBe(marked.length);
       }
+      // Each actor has one place, so that no two numbers contradict each other.
+      const places = all.filter((life) => !isOpen(query, life)).map((life) => placeOf(query, life));
+      for (const { life, decision, taken } of judged) {
+        const refused = decision !== "diverged" && markOf(query, life) !== undefined;
+        const held = decision === "match" && !taken;
+        places.push(refused ? "unmappable" : held ? "held" : decision);
+      }
+      const at = (...some: string[]) => places.filter((place) => some.includes(place)).length;
+      const counts = countsIn([survey]);
+      expect(counts, about).toEqual({
+        match: at("migrated", "taken back", "unmappable", "held", "match"),
+        migrated: at("migrated"),
+        pending: at("pending"),
+        diverged: at("diverged"),
+        unmappable: at("unmappable"),
+        heldByCanary: at("held"),
+        finished: at("finished"),
+      });
+      for (const place of places) met.add(place);
 
       const limit = 1 + Math.floor(random() * 900);
       for (const stage of ["match", "pending"] as const) {
@@ -161,6 +205,9 @@ describe("a shard that is asked about a rule", () => {
         expect(got.looked).toBe(open.length);
         expect(got.longest).toBeLessThanOrEqual(limit);
       }
+    }
+    for (const place of ["migrated", "taken back", "unmappable", "held", "finished"]) {
+      expect([...met]).toContain(place);
     }
     // What was generated reached every answer that there is.
     for (const match of ["prefix", "exact", "subsequence"]) {

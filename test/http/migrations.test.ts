@@ -142,6 +142,21 @@ describe("a deploy that some actors could not follow", () => {
     expect((await send(alice, "UPLOAD")).body).toMatchObject({ definitionId: loans.v2 });
   });
 
+  it("counts nobody twice who was refused and then ended where he was", async () => {
+    const loans = await deployLoan();
+    const alice = await applicant(loans.v1, "alice", PAID);
+    const body = withoutDocuments(loans);
+    const preview = () => call("POST", "/v1/definitions/preview", { body });
+    const { confirmToken } = (await until(preview, (answer) => answer.body.match === 1)).body;
+    const deployed = await call("PUT", "/v1/definitions", { body: { ...body, confirmToken } });
+    const { id, counts } = await swept(deployed.body.rule.id);
+    expect(counts).toMatchObject({ match: 1, unmappable: 1, finished: 0 });
+    expect((await call("POST", `${alice}/terminate`, { body: {} })).status).toBe(200);
+    const progress = () => get(`/v1/migrations/${id}`);
+    const { counts: then } = (await until(progress, (one) => one.body.counts.finished === 1)).body;
+    expect(then).toMatchObject({ match: 0, migrated: 0, unmappable: 0, finished: 1 });
+  });
+
   it("strands them where that is said, until somebody rescues them", async () => {
     const loans = await deployLoan();
     const alice = await applicant(loans.v1, "alice", PAID);

@@ -151,6 +151,7 @@ export function surveyed(stateValue: StateValue, over: Partial<SurveyClass> = {}
     pending: 0,
     diverged: 0,
     near: 0,
+    refused: { match: 0, pending: 0 },
     held: 0,
     ...counts,
     samples: { match: [], pending: [], diverged: [], near: [], ...samples },

@@ -37,7 +37,8 @@ export class Around {
   readonly actors: MadeActor[];
   looks = 0;
   pages = 0;
-  rule: Pick<Rule, "state" | "inForceAt"> = { state: "active", inForceAt: 0 };
+  /** Null: the registry knows of none. */
+  rule: Pick<Rule, "state" | "inForceAt"> | null = { state: "active", inForceAt: 0 };
   epoch = 1;
   /** How an actor answers; as it does nothing but be moved when absent. */
   answer: (actor: MadeActor) => Promise<Visit | Refused> = (actor) => this.move(actor);
@@ -76,9 +77,10 @@ export class Around {
 
   #registry() {
     return {
-      rule: async (): Promise<SweepOrder> => {
+      rule: async (): Promise<SweepOrder | null> => {
         await this.before("rule");
         this.looks += 1;
+        if (this.rule === null) return null;
         const query = { ruleId: this.ruleId } as RuleQuery;
         return { rule: { ...this.rule } as Rule, query, epoch: this.epoch };
       },

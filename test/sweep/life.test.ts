@@ -60,6 +60,62 @@ describe("a sweep", () => {
     });
   });
 
+  it.each([true, false])(
+    "ends when the registry has its rule no more, in the same life (%s), and follows one that is there again",
+    async (same) => {
+      vi.useFakeTimers({ toFake: ["Date"] });
+      const held: HeldAlarm = { at: null };
+      await inSweep(async (state) => {
+        const around = new Around(3_000);
+        let life = lifeOf(state, held, around);
+        await life.poke();
+        const rule = around.rule;
+        around.answer = async (actor) => {
+          if (around.asked.length >= 40) {
+            // Put back to a time before it.
+            around.rule = null;
+            around.epoch = 0;
+            vi.setSystemTime(Date.now() + 2_000);
+          }
+          return await around.move(actor);
+        };
+        saveFailure(life.db, {
+          id: "a999999",
+          uid: "0".repeat(32),
+          reason: "unavailable: x",
+          at: Date.now(),
+          attempts: 1,
+          dueAt: Date.now() + 86_400_000,
+        });
+        if (!same) life = lifeOf(state, held, around);
+        await toTheEnd(life, held);
+        const asked = around.asked.length;
+        expect(asked).toBeGreaterThanOrEqual(40);
+        expect(asked).toBeLessThan(3_000);
+        const ended = {
+          state: "finished",
+          finishedAt: expect.any(Number),
+          woken: asked,
+          failed: 1,
+        };
+        expect(life.progress()).toMatchObject(ended);
+        expect(around.swept).toEqual([]);
+        // Whatever rings, nothing is tried again.
+        vi.setSystemTime(Date.now() + 172_800_000);
+        await life.ring();
+        expect(held.at).toBeNull();
+        expect(around.asked).toHaveLength(asked);
+
+        around.rule = rule;
+        around.answer = (actor) => around.move(actor);
+        await life.poke();
+        await toTheEnd(life, held);
+        expect(around.actors.every(({ moved }) => moved)).toBe(true);
+        expect(around.swept).toEqual([0]);
+      });
+    },
+  );
+
   it("asks nobody before its rule is in force", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const held: HeldAlarm = { at: null };

@@ -60,7 +60,8 @@ const rule = {
   percent: { type: "number", minimum: 0, maximum: 100 },
   state: {
     ...oneOf("sweeping", "active", "paused", "retired"),
-    description: "sweeping until all who match were asked; active then, for those who may come.",
+    description:
+      "sweeping until all who match or may match were asked; active then, for those who may come.",
   },
   deployedAt: instant,
   inForceAt: { ...instant, description: "When every actor goes by its last change." },
@@ -320,6 +321,7 @@ export const ANSWERS: { [name: string]: JsonSchema } = {
       object({
         actorId: text,
         ran: flag,
+        "reason?": { ...text, description: "Why its log could not be run; the words of Problem." },
         "firstDivergence?": object({ seq: count, expected: anything, actual: anything }),
       }),
     ),
