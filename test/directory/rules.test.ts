@@ -227,6 +227,7 @@ describe("a shard that is asked about a rule", () => {
       { match: "subsequence", historyPath: ["!WAIVE_FEE", "A", "!CQL_AOBL", "A"] },
       { match: "subsequence", historyPath: ["WAIVE_FEE", "!CQL_AOBL", "WAIVE_FEE"] },
     ];
+    let matched = 0;
     for (const path of paths) {
       for (const since of ["birth", "entry"] as const) {
         for (const alphabet of [null, names, ["A"]]) {
@@ -245,12 +246,13 @@ describe("a shard that is asked about a rule", () => {
               referenceDecision(path, types) === "match"
             );
           });
-          expect(wanted.length).toBeGreaterThan(0);
+          matched += wanted.length;
           const missed = sorted(wanted).filter((id) => !asked.includes(id));
           expect(missed, JSON.stringify({ ...query, seed })).toEqual([]);
         }
       }
     }
+    expect(matched).toBeGreaterThan(100);
   });
 
   test(`pages through what became of actors by it, each once (seed ${seed})`, async () => {

@@ -71,6 +71,8 @@ it("the README's migration, pasted as it stands, moves Alice by what she lived t
   const [upTo = "", next = ""] = session.split("# Her next step");
   const [tools = ""] = session.split("\n\n");
   expect([tools, next].every((part) => part.includes("perdure"))).toBe(true);
+  // It waits for the sweep, not for a time, and not for ever.
+  expect(upTo).toMatch(/^while .*TRIES.* grep -q '"state":"sweeping"'; do sleep 1; done$/m);
   const answers = paste(upTo);
   expect(answers).toHaveLength(12);
   expect(answers.filter(({ code }) => code !== undefined)).toEqual([]);
