@@ -1,7 +1,8 @@
 import type { JsonObject } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { timerFate } from "../machine/land-timers.ts";
-import { landHistory, landingOf } from "../machine/landing.ts";
+import { landHistory } from "../machine/land-history.ts";
+import { landingOf } from "../machine/landing.ts";
 import type { LandingCode } from "../machine/landing.ts";
 import { moveIn } from "../machine/move-in.ts";
 import type { MoveInCode } from "../machine/move-in.ts";

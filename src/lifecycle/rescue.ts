@@ -3,7 +3,7 @@ import type { Problem } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { timerFate } from "../machine/land-timers.ts";
-import { landHistory } from "../machine/landing.ts";
+import { landHistory } from "../machine/land-history.ts";
 import { moveIn } from "../machine/move-in.ts";
 import { readSnapshot } from "../machine/snapshot.ts";
 import type { StateValue } from "../machine/types.ts";

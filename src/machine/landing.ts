@@ -3,8 +3,7 @@ import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { StateNode } from "./engine-types.ts";
 import { isDone } from "./snapshot.ts";
-import { remembers } from "./snapshot-history.ts";
-import type { MachineState, StateValue } from "./types.ts";
+import type { StateValue } from "./types.ts";
 
 /** Path of an old state → path, or paths, of new ones; "" is the root. What is below follows by the same names. */
 export interface StateMapping {
@@ -75,58 +74,6 @@ export function landingOf(
     },
     oldOf: (path) => [...before].filter((node) => pathsOf(node).includes(path)).map(pathOf),
   };
-}
-
-/**
- * What history states remember, mapped likewise. One whose memory does not fit the new machine is left out whole;
- * `dropped` has its old path.
- */
-export function landHistory(
-  from: CompiledMachine,
-  to: CompiledMachine,
-  history: MachineState["history"],
-  mapping: StateMapping,
-): { history: MachineState["history"]; dropped: string[] } {
-  const landed = new Map<string, string[]>();
-  const dropped: string[] = [];
-  for (const [path, targets] of Object.entries(history)) {
-    const places = memoryOf(from, to, path, targets, mapping);
-    const free = places !== null && places.every(([place]) => !landed.has(place));
-    if (!free) dropped.push(path);
-    else for (const [place, paths] of places) landed.set(place, paths);
-  }
-  return { history: Object.fromEntries(landed), dropped };
-}
-
-/** New history states with what they remember, or null when it does not fit. */
-function memoryOf(
-  from: CompiledMachine,
-  to: CompiledMachine,
-  path: string,
-  targets: readonly string[],
-  mapping: StateMapping,
-): [string, string[]][] | null {
-  const [old, ...remembered] = [path, ...targets].map((one) => from.nodes.get(one));
-  if (old === undefined || remembered.includes(undefined)) return null;
-  const states = new Set<StateNode>();
-  for (const target of remembered) {
-    for (const place of mappedPaths(target as StateNode, mapping)) {
-      const node = to.nodes.get(place);
-      if (node === undefined) return null;
-      states.add(node);
-    }
-  }
-  const places: [string, string[]][] = [];
-  for (const place of mappedPaths(old, mapping)) {
-    const node = to.nodes.get(place);
-    const parent = node?.parent;
-    if (node?.type !== "history" || parent === undefined) return null;
-    const within = [...states].filter((state) => isWithin(state, parent));
-    if (!remembers(parent, node.history === "deep", within)) return null;
-    places.push([place, within.map(pathOf)]);
-  }
-  const kept = new Set(places.flatMap(([, paths]) => paths));
-  return places.length > 0 && kept.size === states.size ? places : null;
 }
 
 /** The states without children that a value has active. A value that does not fit the machine ends at the last state that it has. */

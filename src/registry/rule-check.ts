@@ -1,7 +1,8 @@
 import type { Problem } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { checkMapping, unlandedStates } from "../machine/check/mapping.ts";
+import { checkMapping } from "../machine/check/mapping.ts";
+import { unlandedStates } from "../machine/check/state-mapping.ts";
 import { quoted, suggestion } from "../machine/check/problems.ts";
 import { parsePattern } from "../migration/pattern.ts";
 import type { Db } from "../storage/db.ts";

@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
-import { checkMapping, unlandedStates } from "../../src/machine/check/mapping.ts";
+import { checkMapping } from "../../src/machine/check/mapping.ts";
+import { unlandedStates } from "../../src/machine/check/state-mapping.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
 
 const machine = (states: JsonObject) =>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
-import { landHistory, landingOf } from "../../src/machine/landing.ts";
+import { landHistory } from "../../src/machine/land-history.ts";
+import { landingOf } from "../../src/machine/landing.ts";
 import type { StateMapping } from "../../src/machine/landing.ts";
 import type { StateValue } from "../../src/machine/types.ts";
 
