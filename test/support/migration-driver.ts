@@ -1,8 +1,10 @@
+import type { JsonObject } from "../../src/base/json.ts";
 import type { Laws } from "../../src/actor/laws.ts";
 import { Work } from "../../src/actor/work.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
 import type { CompiledMachine } from "../../src/machine/compile.ts";
 import { enteredBefore } from "../../src/machine/entered.ts";
+import { datedStates, timerFate } from "../../src/machine/land-timers.ts";
 import { landingOf } from "../../src/machine/landing.ts";
 import type { Actor } from "../../src/lifecycle/actor.ts";
 import { beginActor } from "../../src/lifecycle/birth.ts";
@@ -23,15 +25,24 @@ export interface Driven extends Lived {
   actor: Actor;
   log: LogRecord[];
   machines: Map<string, CompiledMachine>;
+  /** Of each happening, whether it made inputs. */
+  made: boolean[];
 }
 
 /** The same world as for the reference, through `Work`; a crash is a transaction whose outcome is thrown away. */
-export function drivenLife(world: World): Driven {
-  const driver = new Driver(world);
+export function drivenLife(
+  world: World,
+  definitions: { [version: string]: JsonObject } = flat(world),
+): Driven {
+  const driver = new Driver(world, definitions);
   for (const happening of [...world.happenings, endOf(world)]) {
     driver.transaction(happening);
   }
   return driver.driven;
+}
+
+function flat({ versions }: World): { [version: string]: JsonObject } {
+  return Object.fromEntries(versions.map((version) => [version.id, definitionOf(version)]));
 }
 
 class Driver {
@@ -39,12 +50,13 @@ class Driver {
   readonly #machines: Map<string, CompiledMachine>;
   readonly #log: LogRecord[] = [];
   readonly #inputs: Input[] = [];
+  readonly #made: boolean[] = [];
   #actor: Actor;
 
-  constructor(world: World) {
+  constructor(world: World, definitions: { [version: string]: JsonObject }) {
     this.#world = world;
     this.#machines = new Map(
-      world.versions.map((version) => [version.id, compileDefinition(definitionOf(version))]),
+      Object.entries(definitions).map(([id, definition]) => [id, compileDefinition(definition)]),
     );
     const birth = { uid: world.uid, definitionId: "v1", definitionHash: "v1" };
     const machine = this.#machines.get("v1") as CompiledMachine;
@@ -63,6 +75,7 @@ class Driver {
       actor: this.#actor,
       log: this.#log,
       machines: this.#machines,
+      made: this.#made,
     };
   }
 
@@ -78,7 +91,9 @@ class Driver {
       work.take(outcome);
       work.fireDue(work.now(at));
     }
-    if (kind === "crash" || !work.changed) return;
+    const lost = kind === "crash" || !work.changed;
+    this.#made.push(!lost && work.records.some((record) => record.type !== null));
+    if (lost) return;
     let version = this.#actor.envelope.definitionId;
     for (const record of work.records) {
       const { type: of, timer, handled } = record;
@@ -137,8 +152,15 @@ class Driver {
               ? { ...record, entered: (record.payload as unknown as Move).entered }
               : record;
           });
+        const target = machineOf(to);
         const entered = landed.ok
-          ? enteredBefore(machine, landed, [landed.value as string], stays, {})
+          ? enteredBefore(
+              machine,
+              landed,
+              datedStates(target, landed.value, timerFate(machine, target, value, landed)),
+              stays,
+              envelope.machine.history,
+            )
           : {};
         return { ruleId, from, to, toHash, stateMapping, contextMapping, decidedAtSeq, entered };
       },
