@@ -102,6 +102,47 @@ export function decideByLog(db: Db, rule: ReadyRule, after: number, through: num
   return { decision: read.progress.decision, atSeq: read.atSeq };
 }
 
+/** A rule, and the records whose steps are its: after one, up to another. */
+export interface Asked {
+  readonly rule: ReadyRule;
+  readonly after: number;
+  readonly through: number;
+}
+
+/** Records that are read in one turn. */
+const TURN_RECORDS = 1_000;
+
+/**
+ * What a log says to many rules, in one walk, in their order. `turn` is awaited between parts of a long log; null where it
+ * says that the log is there no more.
+ */
+export async function decideAllByLog(
+  db: Db,
+  asked: readonly Asked[],
+  turn: () => Promise<boolean>,
+): Promise<Decided[] | null> {
+  const reads = asked.map(({ rule, after, through }) => ({ read: begun(rule, after), through }));
+  const unread = (seq: number) =>
+    reads.filter(({ read, through }) => through > seq && !read.progress.final);
+  let open = unread(0);
+  let at = open.reduce((first, { read }) => Math.min(first, read.after), Number.MAX_SAFE_INTEGER);
+  while (open.length > 0) {
+    const end = at + TURN_RECORDS;
+    for (const step of handledSteps(db, at, Math.min(end, mostOf(open)))) {
+      for (const { read, through } of open) if (step.seq <= through) takeStep(read, step);
+      if (open.every(({ read }) => read.progress.final)) break;
+    }
+    at = end;
+    open = unread(at);
+    if (open.length > 0 && !(await turn())) return null;
+  }
+  return reads.map(({ read }) => ({ decision: read.progress.decision, atSeq: read.atSeq }));
+}
+
+function mostOf(reads: readonly { through: number }[]): number {
+  return reads.reduce((most, { through }) => Math.max(most, through), 0);
+}
+
 function begun({ compiled }: ReadyRule, after: number): Read {
   return { progress: progressOf(compiled), after, atSeq: Math.max(after, 1) };
 }

@@ -1,14 +1,16 @@
 import { callObject } from "../base/call-object.ts";
 import type { JsonObject } from "../base/json.ts";
+import { othersTurn } from "../base/pause.ts";
 import { given } from "../base/refused.ts";
 import { isoTime } from "../base/time.ts";
 import { isFinished } from "../lifecycle/actor.ts";
 import type { Envelope } from "../lifecycle/types.ts";
+import type { Decided } from "../migration/evaluate.ts";
 import { isTaken } from "../migration/rule.ts";
-import type { Rule } from "../migration/rule.ts";
 import { readyRule } from "../registry/rule-cache.ts";
 import { definitionRows, fingerprintAt } from "../storage/actor-log.ts";
-import { decideByLog } from "./decider.ts";
+import { decideAllByLog } from "./decider.ts";
+import type { Asked } from "./decider.ts";
 import { refuseUnexpected } from "./guards.ts";
 import { answer, noSuchActor } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -37,8 +39,19 @@ export async function decisions(resident: Resident, query: Address): Promise<Rep
   const rules = given(
     await callObject(env.REGISTRY, tenant, true, (registry) => registry.rulesFrom(ids)),
   );
-  if (resident.actor?.envelope.uid !== envelope.uid) return noSuchActor(id);
-  const items = rules.map((rule) => decisionOf(db, envelope, rule, stays.get(rule.from) as Stay));
+  const present = () => resident.actor?.envelope.uid === envelope.uid;
+  if (!present()) return noSuchActor(id);
+  const asked = rules.map((rule) => {
+    const { entered, left } = stays.get(rule.from) as Stay;
+    return { rule: readyRule(rule), after: rule.since === "birth" ? 0 : entered, through: left };
+  });
+  const turn = async () => {
+    await othersTurn();
+    return present();
+  };
+  const decided = await decideAllByLog(db, asked, turn);
+  if (decided === null) return noSuchActor(id);
+  const items = asked.map((one, index) => itemOf(db, envelope, one, decided[index] as Decided));
   return answer(200, { items }, envelope.seq);
 }
 
@@ -55,10 +68,12 @@ function staysOf({ db }: Resident, { seq, definitionId, entered }: Envelope): Ma
   return stays;
 }
 
-function decisionOf(db: Resident["db"], envelope: Envelope, rule: Rule, stay: Stay): JsonObject {
-  const ready = readyRule(rule);
-  const after = rule.since === "birth" ? 0 : stay.entered;
-  const { decision, atSeq } = decideByLog(db, ready, after, stay.left);
+function itemOf(
+  db: Resident["db"],
+  envelope: Envelope,
+  { rule: { rule }, through }: Asked,
+  { decision, atSeq }: Decided,
+): JsonObject {
   const mark = envelope.moves.find(({ ruleId }) => ruleId === rule.id);
   const held =
     decision === "match" &&
@@ -75,7 +90,7 @@ function decisionOf(db: Resident["db"], envelope: Envelope, rule: Rule, stay: St
     outcome: mark?.outcome ?? (held ? "held" : "none"),
     ...(mark?.reason === undefined ? {} : { reason: mark.reason }),
     decidedAtSeq: decided,
-    fingerprint: fingerprintAt(db, decided ?? stay.left) ?? envelope.history.fingerprint,
+    fingerprint: fingerprintAt(db, decided ?? through) ?? envelope.history.fingerprint,
     ...(mark === undefined ? {} : { at: isoTime(mark.at) }),
   };
 }

@@ -45,15 +45,15 @@ export class Laws {
     this.#draft.restart();
   }
 
-  /** What would move the actor by a rule that has matched; `records`: those of the transaction so far. */
-  moveOf(
-    ready: ReadyRule,
-    decidedAtSeq: number,
-    actor: Actor,
-    records: readonly LogRecord[],
-  ): Move {
-    const { id: ruleId, from, to, toHash, stateMapping, contextMapping } = ready.rule;
-    const entered = enteredTimes(this.#db, actor, this.target(ready), ready.rule, records);
-    return { ruleId, from, to, toHash, stateMapping, contextMapping, decidedAtSeq, entered };
+  /** What would move an actor by a rule that has matched, without what its log says of states. */
+  moveOf({ rule }: ReadyRule, decidedAtSeq: number): Move {
+    const { id: ruleId, from, to, toHash, stateMapping, contextMapping } = rule;
+    return { ruleId, from, to, toHash, stateMapping, contextMapping, decidedAtSeq, entered: {} };
+  }
+
+  /** The move with when the actor came to its states; `records`: those of the transaction so far. */
+  dated(move: Move, ready: ReadyRule, actor: Actor, records: readonly LogRecord[]): Move {
+    const target = this.target(ready);
+    return { ...move, entered: enteredTimes(this.#db, actor, target, move, records) };
   }
 }

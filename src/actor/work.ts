@@ -8,7 +8,10 @@ import type { Input, Origin } from "../lifecycle/input.ts";
 import { moveBy } from "../lifecycle/move.ts";
 import { refuseMove } from "../lifecycle/refuse-move.ts";
 import type { LogRecord, Timer } from "../lifecycle/types.ts";
+import type { CompiledMachine } from "../machine/compile.ts";
 import { winnerAt } from "../migration/evaluate.ts";
+import type { Move } from "../migration/rule.ts";
+import type { ReadyRule } from "../registry/rule-cache.ts";
 import type { Laws } from "./laws.ts";
 
 /** Where a work can go back to. */
@@ -131,8 +134,9 @@ export class Work {
       if (winner === null) return;
       const { candidate, decidedAtSeq } = winner;
       const target = this.#laws.target(candidate);
-      const move = this.#laws.moveOf(candidate, decidedAtSeq, this.#actor, this.records);
-      const moved = moveBy(this.#actor, move, target, at, NO_ORIGIN);
+      // One that it could not follow before is tried first without the times of states, which are in the log.
+      const undated = this.#laws.moveOf(candidate, decidedAtSeq);
+      const { move, moved } = this.#attempt(undated, candidate, target, at);
       if (!moved.ok) {
         const strand = candidate.rule.onUnmappable === "strand";
         const refused = refuseMove(this.#actor, move, moved, strand, at);
@@ -142,6 +146,17 @@ export class Work {
       this.#add(moved);
       this.#movedTo = move.to;
     }
+  }
+
+  /** One that it could not follow before is tried first without the times of its states, which are in the log. */
+  #attempt(undated: Move, candidate: ReadyRule, target: CompiledMachine, at: number) {
+    const { moves } = this.#actor.envelope;
+    if (moves.some(({ ruleId }) => ruleId === undated.ruleId)) {
+      const moved = moveBy(this.#actor, undated, target, at, NO_ORIGIN);
+      if (!moved.ok) return { move: undated, moved };
+    }
+    const move = this.#laws.dated(undated, candidate, this.#actor, this.records);
+    return { move, moved: moveBy(this.#actor, move, target, at, NO_ORIGIN) };
   }
 
   get #first(): number {

@@ -106,11 +106,16 @@ export interface StepRow {
 }
 
 /** What was handled, in order; whoever reads leaves when there is enough. */
-export function handledSteps(db: Db, after = 0): Generator<StepRow> {
+export function handledSteps(
+  db: Db,
+  after = 0,
+  through = Number.MAX_SAFE_INTEGER,
+): Generator<StepRow> {
   return db.each(
     `SELECT seq, body ->> '$.type' AS type FROM log
-      WHERE seq > ? AND body ->> '$.handled' = 1 AND body ->> '$.type' IS NOT NULL ORDER BY seq`,
+      WHERE seq > ? AND seq <= ? AND body ->> '$.handled' = 1 AND body ->> '$.type' IS NOT NULL ORDER BY seq`,
     after,
+    through,
   );
 }
 

@@ -123,7 +123,10 @@ class Driver {
       return { rule, compiled: compile(parsed.pattern) };
     });
     const machineOf = (id: string) => this.#machines.get(id) as CompiledMachine;
-    const laws: Pick<Laws, "epoch" | "from" | "target" | "decide" | "restart" | "moveOf"> = {
+    const laws: Pick<
+      Laws,
+      "epoch" | "from" | "target" | "decide" | "restart" | "moveOf" | "dated"
+    > = {
       epoch,
       from: (definitionId) => rules.filter(({ rule }) => rule.from === definitionId),
       target: ({ rule }) => machineOf(rule.to),
@@ -139,8 +142,21 @@ class Driver {
         return { decision, atSeq: steps[at - 1]?.seq ?? Math.max(after, 1) };
       },
       restart: () => {},
-      moveOf: ({ rule }, decidedAtSeq, { envelope, machine }, records) => {
+      moveOf: ({ rule }, decidedAtSeq) => {
         const { id: ruleId, from, to, toHash, stateMapping, contextMapping } = rule;
+        return {
+          ruleId,
+          from,
+          to,
+          toHash,
+          stateMapping,
+          contextMapping,
+          decidedAtSeq,
+          entered: {},
+        };
+      },
+      dated: (move, _, { envelope, machine }, records) => {
+        const { to, stateMapping } = move;
         const { value } = envelope.machine;
         const landed = landingOf(machine, machineOf(to), value, stateMapping);
         const stays = [...this.#log, ...records]
@@ -162,7 +178,7 @@ class Driver {
               envelope.machine.history,
             )
           : {};
-        return { ruleId, from, to, toHash, stateMapping, contextMapping, decidedAtSeq, entered };
+        return { ...move, entered };
       },
     };
     return laws as Laws;
