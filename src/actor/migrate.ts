@@ -1,3 +1,4 @@
+import { LIMITS } from "../base/limits.ts";
 import type { Refused } from "../base/refused.ts";
 import { isFinished } from "../lifecycle/actor.ts";
 import type { Actor } from "../lifecycle/actor.ts";
@@ -29,10 +30,22 @@ export async function migrate(
   if (work.changed) resident.commit(work.actor, work.records, undefined, reporter);
   const visit = visitOf(resident, work.actor, ruleId, all);
   if (reporter !== null && (work.changed || !EXPECTED.includes(visit.outcome))) {
-    await reporter.makeSure({ again: true });
-    if (reporter.settled) resident.alarm.giveBack();
+    await told(resident, reporter);
   }
   return visit;
+}
+
+/**
+ * Tells the directory. A move sets no alarm for that: if a crash comes in between, the sweep asks again whoever it was
+ * asking, also when it is stopped by then. Where only the directory is out of reach, an alarm sees to it.
+ */
+async function told(resident: Resident, reporter: Reporter): Promise<void> {
+  try {
+    await reporter.makeSure({ again: true });
+  } catch (error) {
+    resident.alarm.ensure(Date.now() + LIMITS.settleMs);
+    throw error;
+  }
 }
 
 /** `all`: no timers are due that fire before rules. */

@@ -98,16 +98,12 @@ export class Reporter implements Observer {
     }
   }
 
-  /** Whether the directory has confirmed the actor as it is; never without one. */
-  get settled(): boolean {
-    const { actor } = this.#resident;
-    return actor !== null && this.#knows(actor) && this.#told?.state === "confirmed";
-  }
-
   async settle(): Promise<number | null> {
-    if (this.#resident.actor === null) return null;
+    const { actor } = this.#resident;
+    if (actor === null) return null;
+    const settled = this.#knows(actor) && this.#told?.state === "confirmed";
     // What changes meanwhile has an alarm of its own.
-    if (!this.settled || this.#told?.figures !== this.#figures()) await this.#send();
+    if (!settled || this.#told?.figures !== this.#figures()) await this.#send();
     return null;
   }
 

@@ -206,7 +206,7 @@ export class Resident {
 
   /**
    * Writes an actor and the records that led to it, everything or nothing; the alarm follows its timers unless told
-   * otherwise. `seenTo`: who is told before the caller answers; the alarm for that is borrowed, and the caller gives it back.
+   * otherwise. `seenTo`: who is told before the caller answers, and is owed no alarm.
    */
   commit(
     actor: Actor,
@@ -217,9 +217,7 @@ export class Resident {
     const before = this.#actor;
     const owed = (observer: Observer) => observer.owes?.(before, actor, records) ?? null;
     const others = this.observers.filter((observer) => observer !== seenTo).map(owed);
-    const borrowed = seenTo && owed(seenTo);
     this.#store.write(before, actor, records);
-    this.alarm.borrow(borrowed);
     this.alarm.ensure(earliest([alarmAt, ...others]));
     this.#actor = actor;
     if (actor.envelope.definitionId === before?.envelope.definitionId) {

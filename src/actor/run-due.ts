@@ -36,7 +36,6 @@ export class DueRunner {
     );
     const outcomes = [fired, ...settled];
     for (const outcome of outcomes) if (outcome.ok) alarm.ensure(outcome.next);
-    alarm.handled();
     if (outcomes.every(({ ok }) => ok)) {
       this.#failures = 0;
       return;

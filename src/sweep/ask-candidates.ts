@@ -22,12 +22,13 @@ export function newPermits(): Permits {
   return new Permits(LIMITS.sweepConcurrency, REST_AFTER);
 }
 
-/** Asks actors in order, and begins no more of them once the sweep stops: what was asked is the beginning of the list. */
+/** Asks actors in order, and begins no more of them once it may not go on: what was asked is the beginning of the list. */
 export async function askCandidates(
   sweep: Sweep,
   permits: Permits,
   epoch: number,
   actors: Selected[],
+  goesOn: () => boolean,
 ): Promise<Asked[]> {
   const { env, name } = sweep;
   let stopped = false;
@@ -35,7 +36,7 @@ export async function askCandidates(
   await Promise.all(
     actors.map((actor, index) =>
       permits.run(async () => {
-        stopped ||= sweep.course.state !== "running";
+        stopped ||= !goesOn();
         if (stopped) return;
         const slot: Asked = { actor, fault: null };
         asked[index] = slot;

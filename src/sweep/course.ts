@@ -30,6 +30,11 @@ export interface Course {
   again: boolean;
   /** The pass under way and the epoch that it began in. Its place is null once it has been everywhere. */
   pass: { epoch: number; place: Place | null } | null;
+  /**
+   * The page that is being asked. Where a new life finds one, some of its actors may have moved without the directory's
+   * knowing: they are asked again, whatever became of the rule.
+   */
+  asking: Place | null;
   /** Epoch of the last pass that ended. */
   done: number | null;
   /** The registry knows that the sweep finished as of this epoch. */
@@ -48,6 +53,7 @@ export const NOT_BEGUN: Course = {
   epoch: -1,
   again: false,
   pass: null,
+  asking: null,
   done: null,
   told: null,
   startedAt: null,
@@ -89,7 +95,7 @@ export function abandon(course: Course, now: number): Course {
   const ended = state === "none" || state === "finished";
   if (ended && pass === null && course.epoch === NOT_BEGUN.epoch) return course;
   const { epoch, done, told } = NOT_BEGUN;
-  const next = { ...course, epoch, done, told, again: false, pass: null };
+  const next = { ...course, epoch, done, told, again: false, pass: null, asking: null };
   return ended ? next : { ...next, state: "finished", finishedAt: now };
 }
 
@@ -122,6 +128,11 @@ export function begin(course: Course): Course {
   return { ...course, again: false, pass, unlisted: 0 };
 }
 
+/** A page is about to be asked. */
+export function ask(course: Course, place: Place): Course {
+  return { ...course, asking: place };
+}
+
 /** The place behind a page that ended at `next`; null behind the last one. */
 export function behind(place: Place, next: string | null, shards: number): Place | null {
   if (next !== null) return { ...place, after: next };
@@ -140,6 +151,7 @@ export function advance(
   return {
     ...course,
     pass,
+    asking: null,
     visited: course.visited + looked,
     woken: course.woken + woken,
   };

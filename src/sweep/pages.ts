@@ -49,7 +49,8 @@ function keyOf({ epoch }: SweepOrder, place: Place): string {
   return JSON.stringify([epoch, place.stage, place.shard, place.after]);
 }
 
-function readPage(
+/** A page of a shard, asked for now. */
+export function readPage(
   env: Env,
   tenant: string,
   { query }: SweepOrder,

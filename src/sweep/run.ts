@@ -7,8 +7,9 @@ import type { SweepOrder } from "../registry/rpc.ts";
 import { dueFailures, reviveFailures } from "../storage/sweep-failures.ts";
 import { askCandidates, newPermits, noteFaults } from "./ask-candidates.ts";
 import type { Asked } from "./ask-candidates.ts";
-import { advance, begin, behind, conclude } from "./course.ts";
+import { advance, ask, begin, behind, conclude } from "./course.ts";
 import type { Course, Place } from "./course.ts";
+import { readPage } from "./pages.ts";
 import type { CandidatePage } from "./pages.ts";
 import type { Sweep } from "./sweep.ts";
 
@@ -25,6 +26,12 @@ const AGAIN_MOST = 100;
 export async function run(sweep: Sweep): Promise<void> {
   if (sweep.stored() === null) return;
   const { alarm } = sweep;
+  if (sweep.lost !== null) {
+    alarm.ensure(Date.now() + DEAD_MAN_MS);
+    const order = await sweep.look();
+    if (order !== null) await askAgain(sweep, order, sweep.lost);
+    sweep.lost = null;
+  }
   const until = Date.now() + RUN_MS;
   let calls = 0;
   for (;;) {
@@ -92,14 +99,27 @@ async function work(sweep: Sweep, order: SweepOrder, place: Place | null): Promi
       if (next !== null) ahead.fetch(name.tenant, order, next);
     }
   }
+  if (place !== null && page.items.length > 0) sweep.save(name, ask(sweep.course, place));
   const permits = newPermits();
+  const whileRunning = () => sweep.course.state === "running";
   const [asked, repeated] = await Promise.all([
-    askCandidates(sweep, permits, order.epoch, page.items),
-    askCandidates(sweep, permits, order.epoch, again),
+    askCandidates(sweep, permits, order.epoch, page.items, whileRunning),
+    askCandidates(sweep, permits, order.epoch, again, whileRunning),
   ]);
   const course = place === null ? sweep.course : passed(sweep.course, place, next, page, asked);
   save(sweep, course, [...asked, ...repeated]);
   return 1 + asked.length + repeated.length;
+}
+
+/**
+ * Asks the page that an earlier life was asking when it ended: who had moved tells the directory. All of it, since the rule
+ * may be paused or take fewer by now; it moves nobody whom it does not take.
+ */
+async function askAgain(sweep: Sweep, order: SweepOrder, place: Place): Promise<void> {
+  const all = { ...order, query: { ...order.query, percent: 100 } };
+  const { items } = await readPage(sweep.env, sweep.name.tenant, all, place);
+  const asked = await askCandidates(sweep, newPermits(), order.epoch, items, () => true);
+  save(sweep, { ...sweep.course, asking: null }, asked);
 }
 
 /** How far it is after a page, all of whose actors are through, or the first of them where the sweep was stopped. */

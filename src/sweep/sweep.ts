@@ -12,7 +12,7 @@ import { countFailures, reviveFailures, settleFailures } from "../storage/sweep-
 import type { FailureCounts } from "../storage/sweep-failures.ts";
 import { openSweep } from "../storage/sweep-schema.ts";
 import { NOT_BEGUN, abandon, follow, stepOf } from "./course.ts";
-import type { Course, Orders, Step } from "./course.ts";
+import type { Course, Orders, Place, Step } from "./course.ts";
 import { Ahead } from "./pages.ts";
 
 /** ms that a look at the rule holds: so long a pause may go unseen whose poke was lost. */
@@ -32,6 +32,8 @@ export class Sweep {
   readonly env: Env;
   readonly alarm: AlarmClock;
   readonly ahead: Ahead;
+  /** The page that an earlier life was asking when it ended. */
+  lost: Place | null = null;
   #opened = false;
   #stored: { name: SweepName; course: Course } | null = null;
   #counts: FailureCounts | null = null;
@@ -57,6 +59,7 @@ export class Sweep {
       name: { tenant, ruleId },
       course: { ...NOT_BEGUN, ...(JSON.parse(course) as Course) },
     };
+    this.lost = this.#stored.course.asking;
     return this.#stored;
   }
 

@@ -3,7 +3,7 @@ import { DirectoryObject } from "../../src/directory/directory-object.ts";
 import { alarmOf, evict, meterOf, ringAlarm, sent, spawned } from "../support/actors.ts";
 import { ruled, useRules, versions, visited } from "../support/moves.ts";
 
-/** An actor that a sweep moves has told the directory before it answers: no alarm has to wake it for that. */
+/** An actor that a sweep moves has told the directory before it answers: no alarm is set to wake it for that. */
 
 const DAY_MS = 86_400_000;
 const timed = {
@@ -34,8 +34,7 @@ describe("the alarm after a visit that moved an actor", () => {
     const rule = await ruled(v1, v2);
     expect(await visited(id, rule)).toEqual({ outcome: "migrated" });
     expect(await alarmOf(id)).toBe(before);
-    // It was there for as long as the directory did not know.
-    expect((await meterOf(id)).alarmsSet).toBe(2);
+    expect((await meterOf(id)).alarmsSet).toBe(0);
   });
 
   test("is none where it has no timers", async () => {

@@ -5,6 +5,7 @@ import { failures } from "../../src/sweep/read.ts";
 import { saveFailure } from "../../src/storage/sweep-failures.ts";
 import { Around, inSweep, lifeOf } from "../support/sweep.ts";
 import type { HeldAlarm, Life } from "../support/sweep.ts";
+import { until } from "../support/until.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -59,6 +60,38 @@ describe("a sweep", () => {
       expect(around.pages).toBeLessThanOrEqual(12);
     });
   });
+
+  it.each(["paused", "retired"] as const)(
+    "asks the page again that it was asking when its life ended, also of a rule that is %s by then",
+    async (state) => {
+      const held: HeldAlarm = { at: null };
+      await inSweep(async (object) => {
+        const around = new Around(300);
+        const first = lifeOf(object, held, around);
+        await first.poke();
+        // Moved, but the directory was not told: they are candidates still. From the 40th on nobody answers any more.
+        around.answer = async () =>
+          around.asked.length < 40 ? { outcome: "migrated" } : await new Promise(() => {});
+        void first.ring();
+        await until(
+          async () => around.asked.length,
+          (asked) => asked >= 40,
+        );
+        const before = around.asked.map(({ id }) => id);
+        around.change(state);
+        around.answer = async () => ({ outcome: "held" });
+        const second = lifeOf(object, held, around);
+        await second.ring();
+        const again = around.asked.slice(before.length).map(({ id }) => id);
+        expect(again).toEqual(expect.arrayContaining(before));
+        expect(new Set(again).size).toBe(again.length);
+        // Once, and no further.
+        await lifeOf(object, held, around).ring();
+        expect(around.asked).toHaveLength(before.length + again.length);
+        expect(again.length).toBeLessThan(300);
+      });
+    },
+  );
 
   it.each([true, false])(
     "ends when the registry has its rule no more, in the same life (%s), and follows one that is there again",
