@@ -40,7 +40,7 @@ const WORKERD = (createRequire(import.meta.url)("workerd") as { default: string 
  */
 const BECOME_WORKERD = `
 echo $$ > "$1"; shift
-for files in 1048576 262144 65536 16384 10240 "$(ulimit -H -n)"; do ulimit -n "$files" 2>/dev/null && break; done
+for files in 1048576 262144 65536 "$(ulimit -H -n)" 16384 10240; do ulimit -n "$files" 2>/dev/null && break; done
 files=$(ulimit -n)
 if [ "$files" != unlimited ] && [ "$files" -lt 4096 ]; then
   echo "Only $files open files are allowed (ulimit -n); expect errors above $((files / 4)) actors at work." >&2

@@ -78,6 +78,7 @@ export const RefsObject = counted("refs", perdure.RefsObject);
 export const RegistryObject = counted("registry", perdure.RegistryObject);
 export const BulkObject = counted("bulk", perdure.BulkObject);
 export const CronObject = counted("cron", perdure.CronObject);
+export const SweepObject = counted("sweep", perdure.SweepObject);
 export const WebhookObject = counted("webhook", perdure.WebhookObject);
 
 async function seed(env, entries) {

@@ -21,8 +21,9 @@ import { DEFINITION, HEADERS, deployLoan } from "../../bench/perdure.ts";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
 
-const ACTORS = 8_000;
-const KILLS = 3;
+const ACTORS = 5_000;
+/** Shares of those who match: as soon as more of them have moved, the server is killed. */
+const KILLS = [0.1, 0.3, 0.5];
 const CLIENTS = 32;
 /** Actors of each fate to whom events come while the sweep is under way. */
 const VISITED = 40;
@@ -157,7 +158,7 @@ function logOf({ id }: Loan): string {
   return wireRequest("GET", `/v1/actors/${id}/events?limit=50`, HEADERS);
 }
 
-describe("a sweep over 8,000 actors on a real server", () => {
+describe("a sweep over 5,000 actors on a real server", () => {
   it(
     "moves each of those who match once, though the server is killed three times on the way",
     async () => {
@@ -172,8 +173,8 @@ describe("a sweep over 8,000 actors on a real server", () => {
       let arriving: Promise<void> | null = null;
       const seen: number[][] = [];
       let known = 0;
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        const before = await movedBeyond(known);
+      for (const share of KILLS) {
+        const before = await movedBeyond(Math.max(known, share * matching));
         // The rule moves actors, so it is in force.
         arriving ??= arriveAll(late);
         await server.kill();
@@ -184,8 +185,6 @@ describe("a sweep over 8,000 actors on a real server", () => {
         expect(known, TOO_FEW).toBeLessThan(matching);
         seen.push([before, known]);
       }
-      // The first kill came early, so that the others had most of the sweep before them.
-      expect(seen[0]?.[0], TOO_FEW).toBeLessThan(matching / 3);
       // oxlint-disable-next-line no-console
       console.log(`moved before and after each kill, of ${matching}: ${JSON.stringify(seen)}`);
       let rule = await ruleNow(id);
@@ -231,7 +230,7 @@ describe("a sweep over 8,000 actors on a real server", () => {
 
 /** Born, what it lived through, one move where it belongs: nothing else, nothing twice. */
 function expectOneMove({ id, fate }: Loan, { status, body }: Answer): void {
-  const { items } = JSON.parse(body) as { items: Seen[] };
+  const { items = [] } = JSON.parse(body) as { items?: Seen[] };
   const kinds = items.map(({ kind }) => kind);
   const moves = kinds.filter((kind) => kind === "migrated").length;
   const events = kinds.filter((kind) => kind === "event").length;
