@@ -1,8 +1,8 @@
 // Perdure's own Worker with doors that only the bench has: entries go straight into the shards, and what
 // each object does is counted where it is billed: calls that reach it, alarms, rows, bytes.
 import { LIMITS } from "../../src/base/limits.ts";
-import { DEFAULT_TENANT, actorObjectName } from "../../src/base/ids.ts";
-import { entryShard, shardCount, shardNames } from "../../src/directory/shards.ts";
+import { DEFAULT_TENANT, actorObjectName, shardNames } from "../../src/base/ids.ts";
+import { entryShard, shardCount } from "../../src/directory/shards.ts";
 import app from "../../src/index.ts";
 import * as perdure from "../../src/index.ts";
 

@@ -18,6 +18,15 @@ export function isActorId(id: string): boolean {
   return ID_PATTERN.test(id) && !RESERVED_ACTOR_IDS.has(id) && !isRef(id);
 }
 
+/** The Durable Object name of one shard of a tenant's directory, or of its references. */
+export function shardName(tenant: string, number: number): string {
+  return `${tenant}/${number}`;
+}
+
+export function shardNames(tenant: string, count: number): string[] {
+  return Array.from({ length: count }, (_, number) => shardName(tenant, number));
+}
+
 /** The Durable Object name of an actor: "/" may be in neither part, so tenants never meet. */
 export function actorObjectName(tenant: string, actorId: string): string {
   return `${tenant}/${actorId}`;

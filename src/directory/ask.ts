@@ -4,7 +4,8 @@ import { othersTurn } from "../base/pause.ts";
 import type { Env } from "../env.ts";
 import { taken } from "./given.ts";
 import type { DirectoryRpc, Given, Place, RefsRpc, Selected } from "./rpc.ts";
-import { refShard, shardCount, shardNames } from "./shards.ts";
+import { shardNames } from "../base/ids.ts";
+import { refShard, shardCount } from "./shards.ts";
 
 /** What of the environment leads to a tenant's directory. */
 export type DirectoryEnv = Pick<Env, "DIRECTORY" | "REFS" | "REGISTRY">;

@@ -7,7 +7,8 @@ import type { Refs } from "./by-refs.ts";
 import { Merge, mergePage } from "./merge.ts";
 import type { ReadBehind } from "./merge.ts";
 import type { ClassCount, Filter, Place, Selected, ShardFigures, Summary } from "./rpc.ts";
-import { shardCount, shardNames } from "./shards.ts";
+import { shardNames } from "../base/ids.ts";
+import { shardCount } from "./shards.ts";
 
 /** Which actors of a tenant are meant. */
 export interface Selection {

@@ -1,4 +1,5 @@
 import { callObject } from "../base/call-object.ts";
+import { shardName } from "../base/ids.ts";
 import type { Env } from "../env.ts";
 import { hash64 } from "../fingerprint/kernel.ts";
 import { given } from "../base/refused.ts";
@@ -28,16 +29,12 @@ export async function shardCount(
 
 /** Name of the shard that has an actor's entry. */
 export function entryShard(tenant: string, count: number, id: string): string {
-  return `${tenant}/${shardOf(`${tenant}\n${id}`, count)}`;
+  return shardName(tenant, shardOf(`${tenant}\n${id}`, count));
 }
 
 /** Name of the shard that has a reference. */
 export function refShard(tenant: string, count: number, name: string, value: string): string {
-  return `${tenant}/${shardOf(`${tenant}\n${name}\n${value}`, count)}`;
-}
-
-export function shardNames(tenant: string, count: number): string[] {
-  return Array.from({ length: count }, (_, number) => `${tenant}/${number}`);
+  return shardName(tenant, shardOf(`${tenant}\n${name}\n${value}`, count));
 }
 
 function shardOf(text: string, count: number): number {

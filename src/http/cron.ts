@@ -18,9 +18,10 @@ import {
   jsonObject,
   jsonValue,
   limit,
+  pageOf,
   payload,
-  refs,
   refValue,
+  refs,
 } from "./schemas/inputs.ts";
 
 const tag = "Recurring schedules";
@@ -241,8 +242,4 @@ function control(action: "pause" | "resume", paused: boolean, summary: string) {
       return respond(call.context, await callCron(call, true, (cron) => cron.setPaused(command)));
     },
   });
-}
-
-function pageOf(query: { limit?: number | undefined; cursor?: string | undefined }) {
-  return { limit: query.limit ?? LIMITS.pageDefault, cursor: query.cursor ?? null };
 }

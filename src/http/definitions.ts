@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
 import { leaseMs } from "../base/lease.ts";
-import { LIMITS } from "../base/limits.ts";
 import { respond } from "./answer.ts";
 import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
-import { cursor, id, limit } from "./schemas/inputs.ts";
+import { cursor, id, limit, pageOf } from "./schemas/inputs.ts";
 import { page, ref } from "./schemas/json-schema.ts";
 import { deployMembers, ruleOfDeploy } from "./schemas/rules.ts";
 
@@ -63,7 +62,7 @@ export const definitionRoutes = [
     answers: { 200: { description: "A page.", schema: page(ref("DefinitionSummary")) } },
     refusals: ["cursor_invalid"],
     async handle({ context, env, principal, query }) {
-      const asked = { limit: query.limit ?? LIMITS.pageDefault, cursor: query.cursor ?? null };
+      const asked = pageOf(query);
       return respond(
         context,
         await callRegistry(env, principal, true, (registry) => registry.listDefinitions(asked)),

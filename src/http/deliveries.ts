@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { callObject } from "../base/call-object.ts";
 import { leaseMs } from "../base/lease.ts";
-import { LIMITS } from "../base/limits.ts";
 import type { Env } from "../env.ts";
 import type { Principal, RegistryReply } from "../registry/rpc.ts";
 import type { WebhookReply, WebhookRpc } from "../webhooks/rpc.ts";
@@ -10,7 +9,7 @@ import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
 import type { RouteAnswer } from "./route.ts";
 import { page, ref } from "./schemas/json-schema.ts";
-import { cursor, id, limit } from "./schemas/inputs.ts";
+import { cursor, id, limit, pageOf } from "./schemas/inputs.ts";
 import { byId, objectName } from "./webhooks.ts";
 
 const tag = "Webhooks";
@@ -81,11 +80,7 @@ export const deliveryRoutes = [
     answers: { 200: { description: "A page.", schema: page(ref("Delivery")) } },
     refusals: ["cursor_invalid", "webhook_not_found"],
     async handle({ context, env, principal, params, query }) {
-      const asked = {
-        limit: query.limit ?? LIMITS.pageDefault,
-        cursor: query.cursor ?? null,
-        status: query.status ?? null,
-      };
+      const asked = { ...pageOf(query), status: query.status ?? null };
       const reply = await callWebhook(env, principal, params.id, (webhook) =>
         webhook.deliveries(asked),
       );

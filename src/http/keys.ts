@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import { DEFAULT_TENANT, TENANT_PATTERN } from "../base/ids.ts";
-import { LIMITS } from "../base/limits.ts";
 import { given } from "../base/refused.ts";
 import { SCOPES } from "../registry/rpc.ts";
 import { respond } from "./answer.ts";
@@ -10,7 +9,7 @@ import { callRegistry } from "./registry-call.ts";
 import { callObject } from "../base/call-object.ts";
 import { route } from "./route.ts";
 import { page, ref } from "./schemas/json-schema.ts";
-import { cursor, id, instantText, limit, shortText } from "./schemas/inputs.ts";
+import { cursor, id, instantText, limit, pageOf, shortText } from "./schemas/inputs.ts";
 
 const tag = "Keys";
 
@@ -93,7 +92,7 @@ export const keyRoutes = [
     answers: { 200: { description: "A page.", schema: page(ref("Key")) } },
     refusals: ["cursor_invalid"],
     async handle({ context, env, principal, query }) {
-      const asked = { limit: query.limit ?? LIMITS.pageDefault, cursor: query.cursor ?? null };
+      const asked = pageOf(query);
       const reply = await callRegistry(env, principal, true, (registry) =>
         registry.listKeys(asked),
       );

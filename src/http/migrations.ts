@@ -12,7 +12,7 @@ import { route } from "./route.ts";
 import type { Call } from "./route.ts";
 import { ITEM_OUTCOMES, decodeItem, encodeItem, itemsMark, ruleItems } from "./rule-items.ts";
 import { ruleWithProgress } from "./rule-progress.ts";
-import { cursor, limit, longCursor } from "./schemas/inputs.ts";
+import { cursor, limit, longCursor, pageOf } from "./schemas/inputs.ts";
 import { page, ref } from "./schemas/json-schema.ts";
 import { migrationMembers, percent, ruleOfMigration } from "./schemas/rules.ts";
 
@@ -102,11 +102,7 @@ export const migrationRoutes = [
     answers: { 200: { description: "A page.", schema: page(ref("Rule")) } },
     refusals: ["cursor_invalid"],
     async handle({ context, env, principal, query }) {
-      const asked = {
-        limit: query.limit ?? LIMITS.pageDefault,
-        cursor: query.cursor ?? null,
-        lease: leaseMs(env),
-      };
+      const asked = { ...pageOf(query), lease: leaseMs(env) };
       return respond(
         context,
         await callRegistry(env, principal, true, (registry) => registry.listRules(asked)),

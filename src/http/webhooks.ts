@@ -12,7 +12,7 @@ import { respond } from "./answer.ts";
 import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
 import { page, ref } from "./schemas/json-schema.ts";
-import { cursor, id, limit, shortText } from "./schemas/inputs.ts";
+import { cursor, id, limit, pageOf, shortText } from "./schemas/inputs.ts";
 
 const tag = "Webhooks";
 
@@ -88,11 +88,7 @@ export const webhookRoutes = [
     answers: { 200: { description: "A page.", schema: page(ref("Webhook")) } },
     refusals: ["cursor_invalid"],
     async handle({ context, env, principal, query }) {
-      const asked = {
-        limit: query.limit ?? LIMITS.pageDefault,
-        cursor: query.cursor ?? null,
-        lease: leaseMs(env),
-      };
+      const asked = { ...pageOf(query), lease: leaseMs(env) };
       const reply = await callRegistry(env, principal, true, (registry) =>
         registry.listWebhooks(asked),
       );

@@ -40,13 +40,7 @@ export function listDefinitions(
   query: { limit: number; cursor: string | null },
   now: number,
 ): RegistryReply {
-  return newestFirst(
-    LIST,
-    query,
-    now,
-    (before, limit) => (db ? pageOfDefinitions(db, before, limit) : []),
-    (row) => summary(db as Db, row),
-  );
+  return newestFirst(db, LIST, query, now, pageOfDefinitions, (row, from) => summary(from, row));
 }
 
 export function getDefinition(db: Db | null, id: string): RegistryReply {

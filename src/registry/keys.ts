@@ -108,13 +108,7 @@ export function listKeys(
   query: { limit: number; cursor: string | null },
   now: number,
 ): RegistryReply {
-  return newestFirst(
-    LIST,
-    query,
-    now,
-    (before, limit) => (db ? pageOfKeys(db, before, limit) : []),
-    summary,
-  );
+  return newestFirst(db, LIST, query, now, pageOfKeys, summary);
 }
 
 /** A revoked key stays listed, and revoking it again changes nothing. */

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { pageDown } from "../base/page-down.ts";
 import type { PageQuery } from "../base/page-down.ts";
+import type { Db } from "../storage/db.ts";
 import type { RegistryReply } from "./rpc.ts";
 
 export { refuse };
@@ -40,13 +41,16 @@ export function notFound(code: keyof typeof LISTED, id: string): Refusal {
   return refuse(code, `${ERRORS[code].title}: ${id}. GET ${LISTED[code]} lists what there is.`);
 }
 
-/** A page of a list kept by position, newest first. `rowsBelow` gives rows below a position. */
+/** A page of a list kept by position, newest first; empty where nothing was ever stored. `rowsBelow` gives rows below a position. */
 export function newestFirst<Row extends { position: number }>(
+  db: Db | null,
   list: string,
   query: PageQuery,
   now: number,
-  rowsBelow: (position: number, limit: number) => Row[],
-  show: (row: Row) => JsonObject,
+  rowsBelow: (db: Db, position: number, limit: number) => Row[],
+  show: (row: Row, db: Db) => JsonObject,
 ): RegistryReply {
-  return pageDown(list, query, now, rowsBelow, ({ position }) => position, show);
+  const below = (position: number, limit: number) => (db ? rowsBelow(db, position, limit) : []);
+  const shown = (row: Row) => show(row, db as Db);
+  return pageDown(list, query, now, below, ({ position }) => position, shown);
 }

@@ -37,13 +37,7 @@ export function listRules(
   query: { limit: number; cursor: string | null },
   now: number,
 ): RegistryReply {
-  return newestFirst(
-    LIST,
-    query,
-    now,
-    (before, limit) => (db ? pageOfRules(db, before, limit) : []),
-    ruleView,
-  );
+  return newestFirst(db, LIST, query, now, pageOfRules, ruleView);
 }
 
 /** With the query for the survey that counts, which callers do not see. */

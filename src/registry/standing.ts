@@ -1,4 +1,5 @@
 import { callAll } from "../base/call-all.ts";
+import { shardNames } from "../base/ids.ts";
 import type { Env } from "../env.ts";
 import { given } from "../base/refused.ts";
 
@@ -21,7 +22,7 @@ export async function standingOn(
   definitionId: string,
 ): Promise<Standing | null> {
   if (env.PERDURE_DIRECTORY === "off") return null;
-  const names = Array.from({ length: shards ?? 0 }, (_, number) => `${tenant}/${number}`);
+  const names = shardNames(tenant, shards ?? 0);
   const counted = await callAll(env.DIRECTORY, names, (shard) => shard.count({ definitionId }));
   const standing = { all: 0, unfinished: 0 };
   for (const answer of counted) {

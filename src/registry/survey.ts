@@ -1,4 +1,5 @@
 import { callAll } from "../base/call-all.ts";
+import { shardNames } from "../base/ids.ts";
 import { given } from "../base/refused.ts";
 import type { RuleQuery } from "../directory/rpc.ts";
 import { mergeClasses } from "../migration/plan.ts";
@@ -14,7 +15,7 @@ export async function surveyAll(
 ): Promise<DecidedClass[] | null> {
   if (env.PERDURE_DIRECTORY === "off") return null;
   const count = shards(stored(), open, false, undefined) ?? 0;
-  const names = Array.from({ length: count }, (_, number) => `${tenant}/${number}`);
+  const names = shardNames(tenant, count);
   const surveyed = (
     await callAll(env.DIRECTORY, names, (shard) => shard.survey({ ...query, samples }))
   ).map((answer) => given(answer).value.classes);

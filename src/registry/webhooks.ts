@@ -89,13 +89,7 @@ export function listWebhooks(
   query: { limit: number; cursor: string | null; lease: number },
   now: number,
 ): RegistryReply {
-  return newestFirst(
-    LIST,
-    query,
-    now,
-    (before, limit) => (db ? pageOfWebhooks(db, before, limit) : []),
-    (row) => view(row, query.lease),
-  );
+  return newestFirst(db, LIST, query, now, pageOfWebhooks, (row) => view(row, query.lease));
 }
 
 export function getWebhook(

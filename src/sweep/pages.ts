@@ -1,8 +1,8 @@
+import { shardName } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
 import { within } from "../base/within.ts";
 import { askShard } from "../directory/ask.ts";
 import type { Selected } from "../directory/rpc.ts";
-import { shardNames } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
 import type { SweepOrder } from "../registry/rpc.ts";
 import type { Place } from "./course.ts";
@@ -56,8 +56,9 @@ export function readPage(
   { query }: SweepOrder,
   { stage, shard, after }: Place,
 ): Promise<CandidatePage> {
-  const name = shardNames(tenant, shard + 1)[shard] as string;
   const limit = LIMITS.sweepPage;
-  const call = askShard(env, name, (one) => one.candidates({ ...query, stage, after, limit }));
+  const call = askShard(env, shardName(tenant, shard), (one) =>
+    one.candidates({ ...query, stage, after, limit }),
+  );
   return within(LIMITS.sweepCallMs, call);
 }

@@ -83,12 +83,12 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
 
   deliveries({ limit, cursor, status }: Parameters<Rpc.WebhookRpc["deliveries"]>[0]) {
     return asData(() => {
-      const db = this.#stored();
       return newestFirst(
+        this.#stored(),
         `deliveries-${status ?? "all"}`,
         { limit, cursor },
         Date.now(),
-        (before, most) => (db ? pageOfDeliveries(db, before, most, status) : []),
+        (db, before, most) => pageOfDeliveries(db, before, most, status),
         deliveryView,
       );
     });

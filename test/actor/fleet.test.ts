@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { DEFAULT_TENANT, actorObjectName } from "../../src/base/ids.ts";
+import { DEFAULT_TENANT, actorObjectName, shardNames } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { Place, Summary } from "../../src/directory/rpc.ts";
-import { shardCount, shardNames } from "../../src/directory/shards.ts";
+import { shardCount } from "../../src/directory/shards.ts";
 import type { ActorRpc, ControlCommand, Keyed, Reply } from "../../src/actor/rpc.ts";
 import { callObject } from "../../src/base/call-object.ts";
 import { PerdureError } from "../../src/base/errors.ts";

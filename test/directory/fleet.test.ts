@@ -10,7 +10,8 @@ import {
 } from "../../src/directory/fleet.ts";
 import { comparePlaces } from "../../src/directory/place.ts";
 import type { Entry, Place, Summary } from "../../src/directory/rpc.ts";
-import { entryShard, shardCount, shardNames } from "../../src/directory/shards.ts";
+import { shardNames } from "../../src/base/ids.ts";
+import { entryShard, shardCount } from "../../src/directory/shards.ts";
 import { fresh } from "../support/api.ts";
 import {
   counted,

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { DEFAULT_TENANT } from "../../src/base/ids.ts";
-import { shardCount, shardNames } from "../../src/directory/shards.ts";
+import { DEFAULT_TENANT, shardNames } from "../../src/base/ids.ts";
+import { shardCount } from "../../src/directory/shards.ts";
 import { codeOf, fingerprintOf } from "../../src/fingerprint/kernel.ts";
 import { confirm, mayMatch } from "../../src/migration/confirm.ts";
 import { decideBatch } from "../../src/migration/decide.ts";

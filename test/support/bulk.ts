@@ -39,9 +39,6 @@ export function lifeOf(
     setAlarm: async (at: number) => {
       held.at = at;
     },
-    deleteAlarm: async () => {
-      held.at = null;
-    },
   };
   const alarm = new AlarmClock(storage, db.meter);
   const troubled = { ...env, ACTORS: through(env.ACTORS, trouble), ...more } as unknown as Env;

@@ -143,9 +143,6 @@ export function lifeOf(state: DurableObjectState, held: HeldAlarm, around: Aroun
     setAlarm: async (at: number) => {
       held.at = at;
     },
-    deleteAlarm: async () => {
-      held.at = null;
-    },
   };
   const alarm = new AlarmClock(storage, db.meter);
   const sweep = new Sweep(db, around.env, alarm);

@@ -3,6 +3,7 @@ import { idPattern, isActorId } from "../../base/ids.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import type { PageQuery } from "../../base/page-down.ts";
 
 // What several routes take. `meta` says in the document what a check in code does not show.
 
@@ -90,3 +91,11 @@ export const instantText = z
     z.transform((text) => Date.parse(text)),
   )
   .check(z.meta({ type: "string", format: "date-time" }));
+
+/** What a list is asked for. */
+export function pageOf(query: {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}): PageQuery {
+  return { limit: query.limit ?? LIMITS.pageDefault, cursor: query.cursor ?? null };
+}
