@@ -20,7 +20,7 @@ export const USAGE = `Usage: npm start -- [options]       development: loopback 
 
 const SHORTEST_KEY = 16;
 /** What an operator may decide about the directory of actors. */
-const FLEET = ["PERDURE_SHARDS", "PERDURE_DIRECTORY"];
+const FLEET = ["PERDURE_SHARDS", "PERDURE_DIRECTORY", "PERDURE_WAKES_PER_SECOND"];
 /** This machine and the network around it too. */
 const EVERYWHERE = ["public", "private", "local"];
 

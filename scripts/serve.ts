@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bundleWorker } from "./bundle.ts";
 import { holdDataDirectory, uniqueKeys } from "./data-directory.ts";
+import { openFilesAllowed, wakesPerSecond } from "./open-files.ts";
 import { Refusal, runScript } from "./refusal.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { readSettings, USAGE } from "./serve-settings.ts";
@@ -25,7 +26,11 @@ await runScript(async () => {
     settings.profile,
   );
   const fromEnvironment = settings.fromEnvironment.filter((name) => process.env[name]);
-  const server = startWorkerd(bundle, data, keys, { ...settings, fromEnvironment });
+  const variables = { ...settings.variables };
+  if (!fromEnvironment.includes("PERDURE_WAKES_PER_SECOND")) {
+    variables["PERDURE_WAKES_PER_SECOND"] = String(wakesPerSecond(openFilesAllowed()));
+  }
+  const server = startWorkerd(bundle, data, keys, { ...settings, variables, fromEnvironment });
   const stopping = stopWhenAsked(server);
   endWithParent(server);
 

@@ -14,6 +14,8 @@ export interface ServerOptions {
   profile?: Profile;
   /** Added to the environment of this process. */
   env?: Record<string, string>;
+  /** Files that it may have open at once, if fewer than this process. */
+  openFiles?: number;
 }
 
 export interface RunningServer {
@@ -36,13 +38,20 @@ export class StartFailed extends Error {}
 
 const SERVE = fileURLToPath(new URL("serve.ts", import.meta.url));
 const START_MS = 60_000;
+/** Becomes the launcher under a lower limit. */
+const LIMITED = 'ulimit -n "$1"; shift; exec "$@"';
 
 /** Starts a real server in processes of its own and waits until it is ready. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { port = 0, host = "127.0.0.1", profile = "development", persistTo, env } = options;
   const flags = { profile, host, port: String(port), "persist-to": persistTo };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  const child = spawn(process.execPath, [SERVE, ...args], {
+  const { openFiles } = options;
+  const [command, given] =
+    openFiles === undefined
+      ? [process.execPath, [SERVE, ...args]]
+      : ["/bin/sh", ["-c", LIMITED, "sh", String(openFiles), process.execPath, SERVE, ...args]];
+  const child = spawn(command, given, {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -36,6 +36,8 @@ export interface Env {
   PERDURE_SHARDS?: string;
   /** `off` keeps no directory: nothing can be listed. For measurements. */
   PERDURE_DIRECTORY?: string;
+  /** Actors that sweeps and bulk operations may wake each second; the launcher derives it from how many files may be open. */
+  PERDURE_WAKES_PER_SECOND?: string;
   /** `1` lets webhooks reach private and loopback addresses, as the development profile does. */
   PERDURE_PRIVATE_TARGETS?: string;
   /** Origins allowed by CORS, separated by commas, or `*`. Off when unset. */

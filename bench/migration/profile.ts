@@ -8,12 +8,10 @@ import { cpuSeconds } from "../process-facts.ts";
 import { print, profiled } from "../profiled.ts";
 import { call, onAll, spawnAll } from "./client.ts";
 import { deployBody, expectLived, fleetOf, liveOf } from "./loans.ts";
-import { pause, watchSweep } from "./sweep.ts";
+import { ASLEEP_MS, pause, watchSweep } from "./sweep.ts";
 
 const SAMPLING_US = 200;
 const CLIENTS = 32;
-/** ms after which workerd has let all idle actors go. */
-const ASLEEP_MS = 15_000;
 
 await runScript(async () => {
   const { values } = parseArgs({ options: { actors: { type: "string", default: "5000" } } });

@@ -20,7 +20,7 @@ import {
   readOf,
 } from "./loans.ts";
 import type { Loan } from "./loans.ts";
-import { pause, watchSweep } from "./sweep.ts";
+import { ASLEEP_MS, pause, watchSweep } from "./sweep.ts";
 import type { RuleAnswer } from "./sweep.ts";
 
 const USAGE = `Usage: npm run bench:migration -- [options]
@@ -54,8 +54,7 @@ async function migrate(running: Running, actors: number, clients: number): Promi
   console.log(`\n${actors} loans spawned: ${rate(actors, spawned.ms)} actors/s`);
   const lived = await timed(() => onAll(url, loans, clients, liveOf, expectLived));
   console.log(`their events, a batch each: ${rate(actors, lived.ms)} batches/s`);
-  // The last changes reach the directory within a second.
-  await pause(2_000);
+  await pause(ASLEEP_MS);
 
   const body = await deployBody();
   const previews: number[] = [];

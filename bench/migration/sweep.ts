@@ -25,6 +25,8 @@ export interface Watched {
   mostFiles: number;
 }
 
+/** ms after which workerd has let all idle actors go, and the directory knows everything. */
+export const ASLEEP_MS = 15_000;
 const WATCH_MS = 1_000;
 
 export async function watchSweep(url: string, ruleId: string, pid: number): Promise<Watched> {

@@ -19,9 +19,10 @@ interface PlatformError {
 
 /**
  * `lost`: the object went away under the call. `overloaded`: it has more to do than it can. `older`: it still runs a
- * version without this method. `bug`: its code threw.
+ * version without this method. `failing`: the platform could not do it, as where no more files may be open. `bug`: its
+ * code threw.
  */
-export type CallFailure = "lost" | "overloaded" | "older" | "bug";
+export type CallFailure = "lost" | "overloaded" | "older" | "failing" | "bug";
 
 // For runtimes that throw these without the properties.
 const LOST =
@@ -29,6 +30,7 @@ const LOST =
 const OVERLOADED = /Object is overloaded|too much load on Durable Objects/;
 // The platform says it in no other way.
 const OLDER = /^The RPC receiver does not implement\b/;
+const FAILING = /^internal error(?:; reference = \w+)?$/;
 
 export function classifyCallFailure(error: unknown): CallFailure {
   if (typeof error !== "object" || error === null) return "bug";
@@ -38,6 +40,7 @@ export function classifyCallFailure(error: unknown): CallFailure {
   // An object's own code may have lost another object; that is remote and still a loss.
   if (durableObjectReset === true || LOST.test(text)) return "lost";
   if (OLDER.test(text)) return "older";
+  if (FAILING.test(text)) return "failing";
   return retryable === true && remote !== true ? "lost" : "bug";
 }
 
@@ -77,6 +80,7 @@ const WHY = {
   lost: "was interrupted",
   overloaded: "is overloaded",
   older: "is being brought to a newer version",
+  failing: "cannot do it at the moment",
 };
 
 function unavailable(failure: keyof typeof WHY, cause: unknown): PerdureError {

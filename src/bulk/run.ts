@@ -12,6 +12,7 @@ import { act } from "./act.ts";
 import { GROUPS_AT_ONCE, countOutcomes } from "./operation.ts";
 import type { Operation } from "./operation.ts";
 import { Permits } from "../base/permits.ts";
+import { wakingTurn } from "../base/waking.ts";
 
 /** ms after which an alarm goes on with what a crash has cut off. */
 const DEAD_MAN_MS = 5_000;
@@ -112,6 +113,7 @@ async function actOnGroup(
           if (number >= endOf(operation)) return null;
           operation.begin(number, total);
         }
+        await wakingTurn(operation.env);
         const now = await act(operation.env, command, items[index] as [string, string]);
         return last && now.outcome === "pending" ? { ...now, outcome: "failed" } : now;
       });

@@ -4,6 +4,7 @@ import { actorObjectName } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import { given } from "../base/refused.ts";
+import { wakingTurn } from "../base/waking.ts";
 import { within } from "../base/within.ts";
 import type { Selected } from "../directory/rpc.ts";
 import { reasonText } from "../migration/reason.ts";
@@ -14,11 +15,12 @@ export type Fault = string | null;
 
 /** Has one incarnation go by rules as young as `epoch`. Any number of times; never throws. */
 export async function askActor(
-  env: Pick<Env, "ACTORS">,
+  env: Pick<Env, "ACTORS" | "PERDURE_WAKES_PER_SECOND">,
   { tenant, ruleId, epoch }: { tenant: string; ruleId: string; epoch: number },
   { id, uid }: Selected,
 ): Promise<Fault> {
   try {
+    await wakingTurn(env);
     const call = callObject(env.ACTORS, actorObjectName(tenant, id), true, (actor) =>
       actor.migrate({ tenant, id, expect: { uid }, ruleId, epoch }),
     );
