@@ -63,7 +63,7 @@ export default defineConfig({
           name: "unit",
           environment: "node",
           include: [
-            "test/{base,outbound,fingerprint,machine,lifecycle,migration,sdk,house}/**/*.test.ts",
+            "test/{base,activities,outbound,fingerprint,machine,lifecycle,migration,sdk,house}/**/*.test.ts",
           ],
           testTimeout: PATIENCE_MS,
         },
@@ -88,7 +88,7 @@ export default defineConfig({
         test: {
           name: "workers",
           include: [
-            "test/{storage,registry,actor,directory,bulk,cron,webhooks,sweep,http}/**/*.test.ts",
+            "test/{storage,registry,actor,directory,bulk,cron,webhooks,sweep,tasks,http}/**/*.test.ts",
           ],
           testTimeout: PATIENCE_MS,
         },

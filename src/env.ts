@@ -5,6 +5,7 @@ import type { CronRpc } from "./cron/rpc.ts";
 import type { DirectoryRpc, RefsRpc } from "./directory/rpc.ts";
 import type { RegistryRpc } from "./registry/rpc.ts";
 import type { SweepRpc } from "./sweep/rpc.ts";
+import type { QueueRpc } from "./tasks/rpc.ts";
 import type { WebhookRpc } from "./webhooks/rpc.ts";
 
 export type { Objects };
@@ -26,6 +27,8 @@ export interface Env {
   WEBHOOKS: Objects<WebhookRpc>;
   /** One object per migration rule, named `tenant/ruleId`: its sweep. */
   SWEEPS: Objects<SweepRpc>;
+  /** One object per queue of tasks, named `tenant/queue`. */
+  QUEUES: Objects<QueueRpc>;
   /** `development` gives the key `dev`; anything else, or nothing, is production. */
   PERDURE_PROFILE?: string;
   /** Secret; the bootstrap admin key of production. */

@@ -79,6 +79,7 @@ export const RegistryObject = counted("registry", perdure.RegistryObject);
 export const BulkObject = counted("bulk", perdure.BulkObject);
 export const CronObject = counted("cron", perdure.CronObject);
 export const SweepObject = counted("sweep", perdure.SweepObject);
+export const QueueObject = counted("queue", perdure.QueueObject);
 export const WebhookObject = counted("webhook", perdure.WebhookObject);
 
 async function seed(env, entries) {

@@ -25,6 +25,7 @@ import { rouse } from "./rouse.ts";
 import { DueRunner } from "./run-due.ts";
 import { listSchedules, schedule, unschedule } from "./schedule.ts";
 import { send, sendBatch } from "./send.ts";
+import { settle } from "./settle.ts";
 import { spawn } from "./spawn.ts";
 import { Streams } from "./streams.ts";
 
@@ -164,6 +165,10 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
 
   rouse(query: Rpc.Address): Promise<Rpc.Reply> {
     return asData(() => rouse(this.#resident, this.#reporter, query));
+  }
+
+  settle(command: Rpc.SettleCommand): Promise<Rpc.Reply> {
+    return asData(() => settle(this.#resident, command));
   }
 
   advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {

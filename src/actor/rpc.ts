@@ -2,7 +2,9 @@ import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { RuleOutcome } from "../migration/rule.ts";
+import type { Outcome } from "../activities/types.ts";
 import type { Refused } from "../base/refused.ts";
+import type { Parent } from "../lifecycle/types.ts";
 
 /** Where an actor lives. */
 export interface Address {
@@ -38,6 +40,8 @@ export interface SpawnCommand extends Address {
   refs?: { [name: string]: string };
   /** A persisted XState v5 snapshot, or `{value, context}`: the actor is adopted. */
   snapshot?: JsonObject;
+  /** Spawned by an activity of another actor. */
+  parent?: Parent;
 }
 
 export interface SendCommand extends Address {
@@ -138,6 +142,42 @@ export type Reply =
   | { ok: true; status: number; body: JsonValue; seq?: number; replayed?: boolean }
   | { ok: false; failure: Failure };
 
+/** A result of an activity, from whoever did the work. */
+export interface SettleCommand extends Address {
+  /** `seq:n` of the activity; with `expect.uid` the key. */
+  ref: string;
+  outcome: Outcome;
+  attempts: number;
+  by: string | null;
+  /** The API key that brought it; null where nobody called. */
+  principal: string | null;
+}
+
+/** An event from another actor. */
+export interface MessageCommand extends Address {
+  from: { id: string; uid: string };
+  /** `seq:n` of the sender's effect. */
+  ref: string;
+  type: string;
+  payload: JsonObject | null;
+}
+
+/** What became of a child: told to the parent until it answers. */
+export interface ChildReport extends Address {
+  ref: string;
+  index: number;
+  outcome: Outcome;
+}
+
+/** Delegates a task or gives it more time. */
+export interface TaskChange extends Address {
+  ref: string;
+  assignee?: string | null;
+  expiresAt?: number;
+  by: string | null;
+  principal: string;
+}
+
 /** The remote surface of an actor's Durable Object. Stays compatible one version back and forth. */
 export interface ActorRpc {
   /**
@@ -202,6 +242,8 @@ export interface ActorRpc {
    * one that is gone with `actor_not_found`.
    */
   rouse(query: Address): Promise<Reply>;
+  /** 200 `Settled` (src/tasks/rpc.ts): one result of an activity. */
+  settle(command: SettleCommand): Promise<Reply>;
   /** 200 actor, after its clock moved and what became due was fired. */
   advanceClock(command: Address & { ms: number; principal: string }): Promise<Reply>;
 }

@@ -9,11 +9,18 @@ import {
   createSealTables,
   upgradeActorTable,
 } from "../storage/actor-schema.ts";
-import { insertActor, insertCheckpoint, updateActor } from "../storage/actor-snapshot.ts";
+import {
+  insertActor,
+  insertCheckpoint,
+  updateActor,
+  updateOutbox,
+} from "../storage/actor-snapshot.ts";
 import type { StoredActor } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
 import { Bookkeeping } from "./bookkeeping.ts";
 import { KeyIndex } from "./key-index.ts";
+import { decodeOutbox, encodeOutbox, outboxAfter } from "./outbox.ts";
+import type { OutboxItem } from "./outbox.ts";
 import { rowOf } from "./record-rows.ts";
 
 /** From this schema on, whatever is written of an actor is told to the directory. */
@@ -24,6 +31,7 @@ export class Store {
   readonly books: Bookkeeping;
   readonly #db: Db;
   #keys: KeyIndex;
+  #outbox: readonly OutboxItem[] = [];
   #schema: number = ACTOR_SCHEMA;
 
   /** `seq`: of the last record; 0 without an actor. */
@@ -37,14 +45,26 @@ export class Store {
     return this.#keys;
   }
 
+  /** What is still to be done outside, as it was written last. */
+  get outbox(): readonly OutboxItem[] {
+    return this.#outbox;
+  }
+
+  /** Writes how far the work outside is: one row. */
+  keepOutbox(items: readonly OutboxItem[]): void {
+    this.upgraded(() => updateOutbox(this.#db, encodeOutbox(items)));
+    this.#outbox = items;
+  }
+
   /** Whether it was last written by a version that told no directory. */
   get untold(): boolean {
     return this.#schema < TOLD_SCHEMA;
   }
 
   /** As it was read, of an actor or one that is being erased. */
-  found({ schema, books }: StoredActor): void {
+  found({ schema, books, outbox }: StoredActor): void {
     this.#schema = schema;
+    this.#outbox = decodeOutbox(outbox);
     this.books.found(books);
   }
 
@@ -64,10 +84,12 @@ export class Store {
     );
     const sealing = envelope.seq - this.#keys.sealed >= LIMITS.recordsPerSeal;
     const books = this.books.after(records, before === null);
+    const items = outboxAfter(before === null ? [] : this.#outbox, records);
+    const outbox = encodeOutbox(items);
     this.#db.transaction(() => {
       if (before === null) {
         createActorTables(this.#db);
-        insertActor(this.#db, snapshot, books);
+        insertActor(this.#db, snapshot, books, outbox);
       } else this.#upgrade();
       for (const record of records) appendRow(this.#db, rowOf(record));
       if (sealing) {
@@ -77,11 +99,12 @@ export class Store {
       }
       if (before !== null) {
         const sealed = sealing ? envelope.seq : this.#keys.sealed;
-        updateActor(this.#db, snapshot, sealed, books);
+        updateActor(this.#db, snapshot, sealed, books, outbox);
       }
     });
     this.#schema = ACTOR_SCHEMA;
     this.books.written(books);
+    this.#outbox = items;
     if (sealing) this.#keys.sealedThrough(envelope.seq);
     else this.#keys.add(keys);
   }
@@ -97,6 +120,6 @@ export class Store {
 
   /** Inside a transaction. */
   #upgrade(): void {
-    if (this.#schema < ACTOR_SCHEMA) upgradeActorTable(this.#db);
+    if (this.#schema < ACTOR_SCHEMA) upgradeActorTable(this.#db, this.#schema);
   }
 }

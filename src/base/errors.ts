@@ -64,6 +64,8 @@ export const ERRORS = {
   rule_exists: { status: 409, title: "There is this rule already", retryable: false },
   rule_retired: { status: 409, title: "The rule is retired", retryable: false },
   rollback_refused: { status: 409, title: "The move cannot be undone", retryable: false },
+  lease_lost: { status: 409, title: "The lease is not held any more", retryable: false },
+  task_closed: { status: 409, title: "The task has ended", retryable: false },
   actor_deleted: { status: 410, title: "The actor was deleted", retryable: false },
   seq_mismatch: { status: 412, title: "The actor has moved on", retryable: false },
   too_large: { status: 413, title: "The request is too large", retryable: false },

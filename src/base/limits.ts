@@ -25,6 +25,8 @@ export const LIMITS = {
   recordsPerActor: 1_000_000,
   /** timers of one actor, armed and parked; they live inside the snapshot row. */
   timersPerActor: 1_000,
+  /** activities that ended and are still shown in their actor. */
+  endedActivities: 10,
   /** ms; the longest delay, 100 years: due times stay exact integers and valid dates. */
   delayMs: 3_155_760_000_000,
   /** timers fired in one transaction; what remains is fired by the alarm that follows at once. */

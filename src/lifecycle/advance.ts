@@ -2,6 +2,9 @@ import type { Fault } from "../machine/evaluation.ts";
 import { step } from "../machine/step.ts";
 import type { EventData, StepScope } from "../machine/types.ts";
 import { reasonText } from "../migration/reason.ts";
+import type { JsonObject } from "../base/json.ts";
+import { doneEvent, errorEvent, invokeOf } from "../machine/activity-events.ts";
+import { endActivity } from "./activities.ts";
 import type { Actor } from "./actor.ts";
 import { changeRefs, conclude, control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
@@ -20,10 +23,19 @@ import type { Envelope, RecordError, Timer } from "./types.ts";
 export function advance(actor: Actor, input: Input, at: number, origin: Origin): Advanced {
   const { envelope } = actor;
   switch (input.kind) {
-    case "event": {
+    case "event":
+    case "message": {
       const { kind, type, payload } = input;
       return react(actor, { ...payload, type }, { kind, type, payload }, at, origin);
     }
+    case "activity_done":
+    case "activity_failed":
+      return settle(actor, input, at, origin);
+    case "child_done":
+    case "child_failed":
+    case "task_changed":
+    case "undelivered":
+      throw new Error(`An input of kind '${input.kind}' cannot be taken by this version.`);
     case "timer":
       return fire(actor, input.timerId, at, origin);
     case "paused":
@@ -96,17 +108,69 @@ function failed(message: string): Advanced {
   return { ok: false, fault: { code: "expression_failed", message } };
 }
 
+/** The one result of an activity. */
+function settle(actor: Actor, input: Result, at: number, origin: Origin): Advanced {
+  const { envelope, machine } = actor;
+  const { kind, ref } = input;
+  const outcome = kind === "activity_done" ? { output: input.output } : { error: input.error };
+  const attempts = kind === "activity_done" ? input.attempts : input.error.attempts;
+  const payload = { ref, attempts, ...outcome } as unknown as JsonObject;
+  const activity = envelope.activities.find((one) => one.ref === ref && one.status === "running");
+  if (activity === undefined) {
+    const id = envelope.ended.find((one) => one.ref === ref)?.id;
+    const type = id === undefined ? null : stepName(kind, id);
+    return control(actor, {}, { kind, type, payload, handled: false, reason: "late" }, at, origin);
+  }
+  const { id } = activity;
+  const part: RecordPart = { kind, type: stepName(kind, id), payload };
+  if (kind === "activity_failed") {
+    const told = invokeOf(machine, activity)?.onError ?? false;
+    if (!told) {
+      const failed = { ...activity, status: "failed", error: input.error } as const;
+      const activities = envelope.activities.map((one) => (one === activity ? failed : one));
+      const timers = envelope.timers.filter(
+        (timer) => timer.kind !== "activity" || timer.activity !== ref,
+      );
+      return control(
+        actor,
+        { activities, timers },
+        { ...part, handled: false, reason: "nobody" },
+        at,
+        origin,
+      );
+    }
+  }
+  const ended = endActivity(
+    envelope,
+    activity,
+    kind === "activity_done" ? "completed" : "failed",
+    at,
+    { attempts, error: kind === "activity_done" ? null : input.error },
+  );
+  const event =
+    kind === "activity_done"
+      ? doneEvent(id, input.output)
+      : errorEvent(id, input.error as unknown as JsonObject);
+  return react({ ...actor, envelope: ended }, event, part, at, origin);
+}
+
+type Result = Extract<Input, { kind: "activity_done" | "activity_failed" }>;
+
+function stepName(kind: Result["kind"], id: string): string {
+  return `@${kind === "activity_done" ? "done" : "error"}:${id}`;
+}
+
 function fire(actor: Actor, timerId: string, at: number, origin: Origin): Advanced {
   const { envelope, machine } = actor;
   const timer = envelope.timers.find(({ id }) => id === timerId);
   if (timer === undefined) throw new Error(`The actor has no timer '${timerId}'.`);
   const timers = envelope.timers.filter(({ id }) => id !== timerId);
   const without = { ...actor, envelope: { ...envelope, timers } };
-  const { type: _type, ...payload } = timer.kind === "after" ? { type: "" } : timer.event;
+  const { type: _type, ...payload } = "event" in timer ? timer.event : { type: "" };
   const part: RecordPart = {
     kind: "timer",
     type: timerName(timer),
-    payload: timer.kind === "after" ? null : payload,
+    payload: "event" in timer ? payload : null,
     timer: { id: timer.id, dueAt: timer.dueAt },
   };
   const outcome = react(without, timerEvent(timer, machine), part, at, origin);

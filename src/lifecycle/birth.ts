@@ -58,6 +58,11 @@ export function beginActor(
     timers: [],
     generations: 0,
     parked: [],
+    activities: [],
+    ended: [],
+    undo: [],
+    undeliverable: [],
+    parent: birth.parent ?? null,
     refs: given.refs,
     clockOffsetMs: 0,
   };

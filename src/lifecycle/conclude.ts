@@ -4,13 +4,14 @@ import type { JsonObject } from "../base/json.ts";
 import { foldType } from "../fingerprint/kernel.ts";
 import type { Fault } from "../machine/evaluation.ts";
 import type { Step } from "../machine/step.ts";
-import type { EventData } from "../machine/types.ts";
+import type { Command, EventData } from "../machine/types.ts";
 import { nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
 import type { Origin } from "./input.ts";
 import { encodeBody } from "./record.ts";
 import { applyTimerCommand, timerFault, tooManyTimers } from "./timers.ts";
-import type { ActorStatus, Envelope, LogRecord } from "./types.ts";
+import { beginActivity, cancelActivities, stopActivity } from "./activities.ts";
+import type { ActorStatus, Effect, Envelope, LogRecord } from "./types.ts";
 
 /** What one input makes of an actor: the next one and the record that says so, or why nothing happens. */
 export type Advanced = { ok: true; actor: Actor; record: LogRecord } | { ok: false; fault: Fault };
@@ -30,14 +31,33 @@ export function conclude(
   const { live, state, commands, handled, reason, decisions } = outcome;
   let envelope = before;
   const emitted: EventData[] = [];
+  let effects: Effect[] = [];
+  let asked = 0;
+  const nextRef = () => `${before.seq + 1}:${asked++}`;
   for (const command of commands) {
     if (command.kind === "emit") emitted.push(command.event);
-    else if (command.kind === "set_ref") {
+    else if (command.kind === "start_activity") {
+      const begun = beginActivity(envelope, command, nextRef(), at);
+      envelope = begun.set;
+      effects.push(begun.effect);
+    } else if (command.kind === "stop_activity") {
+      const stopped = stopActivity(envelope, command, at);
+      envelope = stopped.set;
+      // What began in this step has reached nobody.
+      for (const effect of stopped.effects) {
+        const begun = effects.length;
+        effects = effects.filter(({ kind, ref }) => kind !== "start" || ref !== effect.ref);
+        if (effects.length === begun) effects.push(effect);
+      }
+    } else if (command.kind === "send_to" && command.delayMs === null) {
+      const { to, event } = command;
+      effects.push({ kind: "send", ref: nextRef(), to, event });
+    } else if (command.kind === "set_ref") {
       const changed = changeRefs(envelope.refs, [[command.name, command.value]]);
       if ("fault" in changed) return { ok: false, fault: changed.fault };
       envelope = { ...envelope, refs: changed.refs };
     } else {
-      envelope = { ...envelope, ...applyTimerCommand(envelope, command, at) };
+      envelope = { ...envelope, ...applyTimerCommand(envelope, timed(command), at) };
       // Now, not at the end: thousands of them would take long to put in order.
       const fault = tooManyTimers(envelope);
       if (fault) return { ok: false, fault };
@@ -49,7 +69,11 @@ export function conclude(
     const status: ActorStatus = kept ? "paused" : state.status;
     envelope = { ...envelope, machine: state, status };
   }
-  if (live.status !== "active") envelope = { ...envelope, timers: [], parked: [] };
+  if (live.status !== "active") {
+    const ended = cancelActivities(envelope, envelope.activities, at);
+    envelope = { ...ended.set, timers: [], parked: [] };
+    effects.push(...ended.effects);
+  }
   if (envelope.generations !== before.generations) {
     const fault = timerFault(envelope);
     if (fault) return { ok: false, fault };
@@ -74,10 +98,17 @@ export function conclude(
   if (!handled) result["nextEvents"] = nextEvents(live);
   return complete(
     { envelope, machine, live },
-    { ...part, handled: part.type ? handled : null, reason, decisions, emitted, result },
+    { ...part, handled: part.type ? handled : null, reason, decisions, emitted, effects, result },
     at,
     origin,
   );
+}
+
+type Timed = Parameters<typeof applyTimerCommand>[1];
+
+/** A command that is about timers, as all are that came this far. */
+function timed(command: Command): Timed {
+  return command as Timed;
 }
 
 /** A record that does not step the machine. */
@@ -115,6 +146,7 @@ function complete(actor: Actor, part: RecordPart, at: number, origin: Origin): A
     stateValue: envelope.machine.value,
     decisions: null,
     emitted: [],
+    effects: [],
     result: null,
     fingerprint: envelope.history.fingerprint,
     epoch: envelope.epoch,

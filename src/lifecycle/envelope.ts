@@ -14,6 +14,16 @@ const UPGRADES: readonly ((envelope: JsonObject) => JsonObject)[] = [
     entered: { seq: 1, steps: 0 },
     moves: [],
   }),
+  // Before activities.
+  (envelope) => ({
+    ...envelope,
+    format: 3,
+    activities: [],
+    ended: [],
+    undo: [],
+    undeliverable: [],
+    parent: null,
+  }),
 ];
 
 export function encodeEnvelope(envelope: Envelope): string {

@@ -2,7 +2,9 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { Move } from "../migration/rule.ts";
-import type { LogRecord } from "./types.ts";
+import type { ActivityError } from "../activities/types.ts";
+import type { EventData } from "../machine/types.ts";
+import type { LogRecord, Parent } from "./types.ts";
 
 /** How an actor begins: kept whole in its first record, so that the log alone tells everything. */
 export interface Birth {
@@ -16,12 +18,30 @@ export interface Birth {
   refs?: { [name: string]: string };
   /** Adoption: the snapshot as it was given. */
   snapshot?: JsonObject;
+  /** Whose child it is. */
+  parent?: Parent;
 }
 
 /** What moves an actor. With the record before it and the definition, it decides everything (promise P3). */
 export type Input =
   | { kind: "event"; type: string; payload: JsonObject | null }
   | { kind: "timer"; timerId: string }
+  /** From another actor; recorded and parked where it fails, since nobody waits for it. */
+  | { kind: "message"; type: string; payload: JsonObject | null }
+  /** The one result of an activity; `attempts` it took, and `by` in the origin says who. */
+  | { kind: "activity_done"; ref: string; output: JsonValue; attempts: number }
+  | { kind: "activity_failed"; ref: string; error: ActivityError }
+  | { kind: "child_done"; ref: string; index: number; output: JsonValue }
+  | { kind: "child_failed"; ref: string; index: number; error: ActivityError }
+  | { kind: "task_changed"; ref: string; assignee?: string | null; expiresAt?: number }
+  | {
+      kind: "undelivered";
+      ref: string;
+      to: string;
+      event: EventData;
+      code: string;
+      message: string;
+    }
   | { kind: "paused" | "resumed" | "terminated"; reason: string | null }
   | { kind: "retried"; items: string[] }
   | { kind: "scheduled"; type: string; payload: JsonObject | null; dueAt: number }
@@ -64,6 +84,22 @@ export function inputOf(record: LogRecord, library: Library): Input {
   switch (kind) {
     case "event":
       return { kind, type: type as string, payload };
+    case "message":
+      return { kind, type: type as string, payload };
+    case "activity_done": {
+      const { ref, output, attempts } = payload as unknown as Extract<
+        Input,
+        { kind: "activity_done" }
+      >;
+      return { kind, ref, output, attempts };
+    }
+    case "activity_failed": {
+      const { ref, error: failure } = payload as unknown as Extract<
+        Input,
+        { kind: "activity_failed" }
+      >;
+      return { kind, ref, error: failure };
+    }
     case "timer":
       return { kind, timerId: (timer as { id: string }).id };
     case "paused":

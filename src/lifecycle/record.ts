@@ -22,7 +22,7 @@ export function encodeBody(record: LogRecord): string {
 
 function bodyOf(record: LogRecord): string {
   const { type, payload, by, principal, handled, reason, stateValue, decisions, emitted } = record;
-  const { result, fingerprint, epoch, timer, error } = record;
+  const { effects, result, fingerprint, epoch, timer, error } = record;
   return JSON.stringify({
     type: type ?? undefined,
     payload: payload ?? undefined,
@@ -33,6 +33,7 @@ function bodyOf(record: LogRecord): string {
     stateValue,
     decisions: decisions ?? undefined,
     emitted: emitted.length > 0 ? emitted : undefined,
+    effects: effects.length > 0 ? effects : undefined,
     result: result ?? undefined,
     fingerprint,
     epoch,
@@ -56,6 +57,7 @@ export function decodeRecord(columns: Pick<LogRecord, ColumnMember>, body: strin
     reason: null,
     decisions: null,
     emitted: [],
+    effects: [],
     result: null,
     timer: null,
     error: null,

@@ -8,7 +8,9 @@ import type { Envelope, Timer } from "./types.ts";
 
 /** The part of an envelope that timers live in. */
 export type TimerSet = Pick<Envelope, "timers" | "generations" | "parked">;
-type TimerCommand = Exclude<Command, { kind: "set_ref" } | { kind: "emit" }>;
+type TimerCommand =
+  | Extract<Command, { kind: "arm_after" | "arm_raise" | "cancel_after" | "cancel_raise" }>
+  | (Omit<Extract<Command, { kind: "send_to" }>, "delayMs"> & { delayMs: number });
 type Unarmed<T> = T extends Timer ? Omit<T, "id" | "generation" | "armedAt"> : never;
 
 /**
@@ -21,7 +23,7 @@ export function applyTimerCommand(set: TimerSet, command: TimerCommand, at: numb
     case "cancel_after":
       return without(set, (timer) => isAfter(timer, command.state, command.delay));
     case "cancel_raise":
-      return without(set, (timer) => timer.kind === "raise" && timer.sendId === command.sendId);
+      return without(set, (timer) => isSent(timer, command.sendId));
     case "arm_after": {
       const { state, delay } = command;
       const rest = without(set, (timer) => isAfter(timer, state, delay));
@@ -29,11 +31,13 @@ export function applyTimerCommand(set: TimerSet, command: TimerCommand, at: numb
     }
     case "arm_raise": {
       const { event, sendId } = command;
-      const rest =
-        sendId === null
-          ? set
-          : without(set, (timer) => timer.kind === "raise" && timer.sendId === sendId);
+      const rest = sendId === null ? set : without(set, (timer) => isSent(timer, sendId));
       return arm(rest, { kind: "raise", event, sendId, dueAt: at + command.delayMs }, at);
+    }
+    case "send_to": {
+      const { to, event, sendId } = command;
+      const rest = sendId === null ? set : without(set, (timer) => isSent(timer, sendId));
+      return arm(rest, { kind: "send", to, event, sendId, dueAt: at + command.delayMs }, at);
     }
   }
 }
@@ -86,14 +90,21 @@ export function timerFault(set: TimerSet): Fault | null {
 
 /** The event that a firing timer gives to the machine. A delayed transition's name is derived here, so renames survive. */
 export function timerEvent(timer: Timer, machine: CompiledMachine): EventData {
-  if (timer.kind !== "after") return timer.event;
+  if (timer.kind !== "after") return "event" in timer ? timer.event : { type: timerName(timer) };
   const type = machine.eventByAfter.get(afterKey(timer.state, timer.delay));
   return { type: type ?? `xstate.after.${timer.delay}.${timer.state}` };
 }
 
 /** How a timer is named in records, lists and history patterns. */
 export function timerName(timer: Timer): string {
-  return timer.kind === "after" ? `@timer:${timer.state}:${timer.delay}` : timer.event.type;
+  switch (timer.kind) {
+    case "after":
+      return `@timer:${timer.state}:${timer.delay}`;
+    case "activity":
+      return `@${timer.what}:${timer.activity}`;
+    default:
+      return timer.event.type;
+  }
 }
 
 function without(set: TimerSet, matches: (timer: Timer) => boolean): TimerSet {
@@ -104,6 +115,11 @@ function without(set: TimerSet, matches: (timer: Timer) => boolean): TimerSet {
     timers: timers.length === set.timers.length ? set.timers : timers,
     parked: parked.length === set.parked.length ? set.parked : parked,
   };
+}
+
+/** Delayed events of the machine, to itself and to others, share their send ids. */
+function isSent(timer: Timer, sendId: string): boolean {
+  return (timer.kind === "raise" || timer.kind === "send") && timer.sendId === sendId;
 }
 
 function isAfter(timer: Timer, state: string, delay: string): boolean {

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../base/json.ts";
+import type { ActivityError, Outcome } from "../activities/types.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RuleMark } from "../migration/rule.ts";
 import type {
   Decisions,
@@ -9,7 +10,7 @@ import type {
 } from "../machine/types.ts";
 
 /** The format this code writes. Older ones are upgraded on reading; newer ones are refused. */
-export const ENVELOPE_FORMAT = 2;
+export const ENVELOPE_FORMAT = 3;
 
 export const ACTOR_STATUSES = [
   "active",
@@ -48,7 +49,106 @@ export type Timer = {
   | { kind: "after"; state: string; delay: string }
   | { kind: "raise"; event: EventData; sendId: string | null }
   | { kind: "schedule"; event: EventData }
+  /** Of the activity with this ref. `step` counts reminders, and is the index of an escalation. */
+  | { kind: "activity"; activity: string; what: ActivityDue; step: number }
+  /** A message that waits for its delay. */
+  | { kind: "send"; to: string; event: EventData; sendId: string | null }
 );
+
+/** What a due time of an activity means. */
+export type ActivityDue = "deadline" | "reminder" | "escalation" | "expiry";
+
+/** Work outside that a step started, until its one result. All of it follows from the log. */
+export interface Activity {
+  /** `seq:n`: the record that started it, and its number among that record's effects. With the uid before it, the key. */
+  ref: string;
+  /** Of the invoke. */
+  id: string;
+  /** Path of the invoking state; null when none holds it. */
+  state: string | null;
+  src: string;
+  /** As it was evaluated at the start. */
+  input: JsonValue;
+  startedAt: number;
+  /** `failed`: for good, and the machine has nothing to say to it; waits for a retry. */
+  status: "running" | "failed";
+  /** Of a failed one. */
+  error: ActivityError | null;
+  /** Of a task or approval: who has it, what has been done to remind. */
+  task?: TaskState;
+  /** Of `actor`: the children, in the order of the list. */
+  children?: readonly Child[];
+  /** Of a step of a compensation: the compensation's ref. */
+  compensates?: string;
+}
+
+export interface TaskState {
+  assignee: string | null;
+  remindersSent: number;
+  escalatedTo: string | null;
+  /** ms; null: never. */
+  expiresAt: number | null;
+}
+
+export interface Child {
+  id: string;
+  /** Null while it lives. */
+  outcome: Outcome | null;
+}
+
+/** An activity that ended, for who looks. */
+export interface EndedActivity {
+  ref: string;
+  id: string;
+  src: string;
+  status: "completed" | "failed" | "cancelled";
+  endedAt: number;
+  attempts: number;
+  error: ActivityError | null;
+}
+
+/** What undoes a completed activity: frozen when that completed. */
+export interface Undo {
+  /** Of the activity that it undoes. */
+  ref: string;
+  id: string;
+  src: string;
+  input: JsonValue;
+  /** It was tried, and failed for good. */
+  error: ActivityError | null;
+}
+
+/** A message that its target will not take. */
+export interface Undeliverable {
+  ref: string;
+  to: string;
+  event: EventData;
+  at: number;
+  error: { code: string; message: string };
+}
+
+/** Whose child an actor is: the activity with this ref of that incarnation. */
+export interface Parent {
+  id: string;
+  uid: string;
+  ref: string;
+  /** Place in the parent's list of children. */
+  index: number;
+}
+
+/**
+ * What a record asks for outside of the actor; carried out after its commit, at least once, under the key
+ * `uid:seq:n` (`ref` is `seq:n`).
+ */
+export type Effect =
+  | { kind: "start"; ref: string; id: string; src: string; input: JsonValue }
+  /** `ref` is that of the activity that ends without a result. */
+  | { kind: "cancel"; ref: string; id: string; src: string }
+  /** What others show of a task has changed: its `TaskState`. */
+  | { kind: "update"; ref: string }
+  | { kind: "send"; ref: string; to: string; event: EventData }
+  /** The actor ended, and its parent is told. */
+  | { kind: "tell_parent"; ref: string; outcome: Outcome };
 
 /** Work that failed without a caller, kept until someone retries it. */
 export interface Parked {
@@ -93,6 +193,14 @@ export interface Envelope {
   /** The last generation given to a timer. */
   generations: number;
   parked: readonly Parked[];
+  /** Under way, or failed and waiting for somebody; by start. */
+  activities: readonly Activity[];
+  /** Those that ended last, oldest first. */
+  ended: readonly EndedActivity[];
+  /** What a compensation would undo, oldest first. */
+  undo: readonly Undo[];
+  undeliverable: readonly Undeliverable[];
+  parent: Parent | null;
   refs: { readonly [name: string]: string };
   /** ms this actor's clock is ahead of the server's; moved by the development clock only. */
   clockOffsetMs: number;
@@ -123,6 +231,9 @@ export const RECORD_KINDS = [
   "scheduled",
   "unscheduled",
   "refs_changed",
+  // Somebody else has a task now, or more time for it; a message will never be delivered.
+  "task_changed",
+  "undelivered",
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
@@ -158,6 +269,8 @@ export interface LogRecord {
   stateValue: StateValue;
   decisions: Decisions | null;
   emitted: EventData[];
+  /** What it asks for outside, in order. */
+  effects: readonly Effect[];
   /** What the answer said beside the members of the record itself. */
   result: JsonObject | null;
   /** Of the history after it. */

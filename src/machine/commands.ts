@@ -1,14 +1,19 @@
 import type { JsonValue } from "../base/json.ts";
-import { LOG, SET_REF } from "./compile-actions.ts";
+import { LOG, SET_REF, START, STOP } from "./compile-actions.ts";
 import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Command, EventData } from "./types.ts";
 
+type Start = Extract<Command, { kind: "start_activity" }>;
+type Stop = Extract<Command, { kind: "stop_activity" }>;
+
 /** Event types of XState's own making contain ids of machine and states; ours contain paths. */
 export function nameOf(machine: CompiledMachine, type: string): string {
   const after = machine.afterByEvent.get(type);
   if (after) return `@timer:${after.state}:${after.delay}`;
+  const ended = /^xstate\.(done|error)\.actor\.(.*)$/s.exec(type);
+  if (ended) return `@${ended[1]}:${ended[2]}`;
   const done = "xstate.done.state.";
   if (!type.startsWith(done)) return type;
   const node = machine.xstate.getStateNodeById(`#${type.slice(done.length)}`);
@@ -40,6 +45,12 @@ export function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Co
       else if (event.type === SET_REF) {
         const { name, value } = event as { name: string; value: string | null } & EventData;
         commands.push({ kind: "set_ref", name, value });
+      } else if (event.type === START) {
+        const { state, id, src, input } = event as unknown as Start;
+        commands.push({ kind: "start_activity", state, id, src, input });
+      } else if (event.type === STOP) {
+        const { state, id } = event as unknown as Stop;
+        commands.push({ kind: "stop_activity", state, id });
       } else commands.push({ kind: "emit", event });
     } else {
       throw new Error(`XState asked for the action '${type}', which no definition can contain.`);

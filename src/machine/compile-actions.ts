@@ -2,6 +2,7 @@ import { assign, cancel, emit, enqueueActions, raise } from "xstate";
 import { LIMITS } from "../base/limits.ts";
 import { dataFault, deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Invoke } from "./compile.ts";
 import { argsOf } from "./compile-guards.ts";
 import { Data, dataOf, evaluation } from "./evaluation.ts";
 import type { ActionResult, Implementations } from "./implementations.ts";
@@ -19,6 +20,8 @@ type Delay = (args: ActionArgs) => number;
 /** Travels through XState as an emitted event: it is resolved at its place in the list, after the assigns before it. */
 export const SET_REF = "@perdure.setRef";
 export const LOG = "@xstate.log";
+export const START = "@perdure.start";
+export const STOP = "@perdure.stop";
 
 export class ActionCompiler {
   readonly #implementations: Implementations;
@@ -33,6 +36,22 @@ export class ActionCompiler {
     if (config === undefined) return [];
     if (!Array.isArray(config)) return [this.#compile(config as JsonValue, pointer)];
     return config.map((action, index) => this.#compile(action as JsonValue, at(pointer, index)));
+  }
+
+  /** What an invoke does as its state is entered, after that state's entry actions. */
+  start({ state, id, src, pointer }: Invoke, input: JsonValue | undefined): CompiledAction {
+    const template = compileTemplate(input ?? null, at(pointer, "input"));
+    return emitted(START, (context, event) => ({
+      state,
+      id,
+      src,
+      input: template(context, event),
+    }));
+  }
+
+  /** And as it is left, after its exit actions. */
+  stop({ state, id }: Invoke): CompiledAction {
+    return emitted(STOP, () => ({ state, id }));
   }
 
   /** A patch of the context's first level; all values see the context before it. */

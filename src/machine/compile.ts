@@ -10,7 +10,8 @@ import { GuardCompiler, argsOf } from "./compile-guards.ts";
 import type { CompiledGuard } from "./compile-guards.ts";
 import { pathOf } from "./engine-types.ts";
 import type { Executable, Microstep, StateNode } from "./engine-types.ts";
-import { targetOf } from "./dialect.ts";
+import { doneType, errorType } from "./activity-events.ts";
+import { listed, targetOf } from "./dialect.ts";
 import { Data, dataOf, evaluation, requireObject } from "./evaluation.ts";
 import type { Implementations } from "./implementations.ts";
 import { at, compileTemplate } from "./template.ts";
@@ -28,8 +29,26 @@ export interface CompiledMachine {
   readonly afterByEvent: ReadonlyMap<string, { state: string; delay: string }>;
   /** Where a delayed transition is declared (`afterKey`) → XState's event type. */
   readonly eventByAfter: ReadonlyMap<string, string>;
+  /** By path of the invoking state, in document order. */
+  readonly invokes: ReadonlyMap<string, readonly Invoke[]>;
   /** What XState asks for beside snapshot and event. */
   readonly actorScope: { self: unknown };
+}
+
+/** An `invoke` as it was compiled. */
+export interface Invoke {
+  /** Path of the state. */
+  state: string;
+  /** Its own, or `<index>.<state path>`. */
+  id: string;
+  /** Whether the definition names it: only then can it be carried over to another version. */
+  explicit: boolean;
+  src: string;
+  /** JSON pointer in the definition. */
+  pointer: string;
+  onError: boolean;
+  /** What undoes it, as written; null when nothing does. */
+  compensate: JsonObject | null;
 }
 
 export function afterKey(state: string, delay: string): string {
@@ -93,11 +112,17 @@ export function compileDefinition(
     nodes,
     afterByEvent,
     eventByAfter,
+    invokes: compiler.invokes,
     actorScope,
   };
 }
 
 type Config = Record<string, unknown>;
+interface CompiledInvoke {
+  invoke: Invoke;
+  input: JsonValue | undefined;
+  handlers: [type: string, transitions: Config[]][];
+}
 type NamedDelay = (args: { context: unknown; event: unknown }) => number;
 
 class MachineCompiler {
@@ -107,6 +132,7 @@ class MachineCompiler {
   readonly #guards: GuardCompiler;
   readonly #actions: ActionCompiler;
   #machine: AnyStateMachine | null = null;
+  readonly invokes = new Map<string, readonly Invoke[]>();
 
   constructor(definition: JsonObject, implementations: Implementations) {
     this.#definition = definition;
@@ -120,7 +146,7 @@ class MachineCompiler {
   }
 
   compile(): AnyStateMachine {
-    const root = this.#node(this.#definition, "", null);
+    const root = this.#node(this.#definition, "", null, "");
     root["context"] = this.#initialContext();
     root["options"] = { maxIterations: LIMITS.microsteps };
     this.#machine = createMachine(root as never, {
@@ -159,7 +185,7 @@ class MachineCompiler {
     };
   }
 
-  #node(config: JsonObject, pointer: string, parent: JsonObject | null): Config {
+  #node(config: JsonObject, pointer: string, parent: JsonObject | null, state: string): Config {
     const node: Config = {};
     for (const key of ["id", "type", "initial", "history", "meta", "description"]) {
       if (config[key] !== undefined) node[key] = config[key];
@@ -172,13 +198,26 @@ class MachineCompiler {
       node["output"] = ({ context, event }: { context: unknown; event: unknown }) =>
         output(dataOf(context), event);
     }
-    for (const key of ["entry", "exit"]) {
-      node[key] = this.#actions.compileAll(config[key], at(pointer, key));
+    const invokes = this.#invokes(config, pointer, state);
+    const around = {
+      entry: invokes.map(({ invoke, input }) => this.#actions.start(invoke, input)),
+      exit: invokes.map(({ invoke }) => this.#actions.stop(invoke)),
+    };
+    for (const key of ["entry", "exit"] as const) {
+      node[key] = [...this.#actions.compileAll(config[key], at(pointer, key)), ...around[key]];
     }
     for (const key of ["on", "after"]) {
       if (!isJsonObject(config[key])) continue;
       node[key] = mapEntries(config[key], (transitions, name) =>
         this.#transitions(transitions, at(at(pointer, key), name)),
+      );
+    }
+    if (invokes.length > 0) {
+      const results = Object.fromEntries(invokes.flatMap(({ handlers }) => handlers));
+      node["on"] = { ...(node["on"] as Config | undefined), ...results };
+      this.invokes.set(
+        state,
+        invokes.map(({ invoke }) => invoke),
       );
     }
     for (const key of ["always", "onDone"]) {
@@ -187,11 +226,41 @@ class MachineCompiler {
     }
     if (isJsonObject(config["states"])) {
       const below = at(pointer, "states");
-      node["states"] = mapEntries(config["states"], (state, name) =>
-        this.#node(state as JsonObject, at(below, name), config),
+      node["states"] = mapEntries(config["states"], (child, name) =>
+        this.#node(
+          child as JsonObject,
+          at(below, name),
+          config,
+          state === "" ? name : `${state}.${name}`,
+        ),
       );
     }
     return node;
+  }
+
+  /** XState's own invoke would need living children to stop; ours is what happens on entry and exit, and two events. */
+  #invokes(config: JsonObject, pointer: string, state: string): CompiledInvoke[] {
+    return listed(config["invoke"], at(pointer, "invoke")).map((item, index) => {
+      const value = item.value as JsonObject;
+      const { id, src, input, onDone, onError, compensate } = value;
+      const invoke: Invoke = {
+        state,
+        id: typeof id === "string" ? id : `${index}.${state}`,
+        explicit: typeof id === "string",
+        src: src as string,
+        pointer: item.pointer,
+        onError: onError !== undefined,
+        compensate: isJsonObject(compensate) ? compensate : null,
+      };
+      const handlers: CompiledInvoke["handlers"] = [];
+      const add = (type: string, transitions: JsonValue | undefined, key: string) => {
+        if (transitions === undefined) return;
+        handlers.push([type, this.#transitions(transitions, at(item.pointer, key))]);
+      };
+      add(doneType(invoke.id), onDone, "onDone");
+      add(errorType(invoke.id), onError, "onError");
+      return { invoke, input, handlers };
+    });
   }
 
   #transitions(config: JsonValue, pointer: string): Config[] {

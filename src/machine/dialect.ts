@@ -36,7 +36,7 @@ export const TRANSITION_KEYS = [
   "context",
 ] as const;
 
-export const INVOKE_KEYS = ["id", "src", "input", "onDone", "onError"] as const;
+export const INVOKE_KEYS = ["id", "src", "input", "onDone", "onError", "compensate"] as const;
 
 /** Keys of the built-in actions beside `type`: what each must have, and what it may have. */
 export const BUILT_IN_ACTIONS = {

@@ -15,7 +15,6 @@ export interface StateNode {
   transitions: Map<string, DeclaredTransition[]>;
   /** Eventless ones. */
   always?: DeclaredTransition[];
-  invoke: { id: string }[];
 }
 
 export interface DeclaredTransition {

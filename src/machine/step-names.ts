@@ -6,14 +6,16 @@ import type { CompiledMachine } from "./compile.ts";
  */
 export function stepNames(machine: CompiledMachine): string[] | null {
   const names = new Set<string>();
-  for (const { transitions, invoke } of machine.nodes.values()) {
+  for (const { transitions } of machine.nodes.values()) {
     for (const [descriptor, declared] of transitions) {
       if (descriptor.startsWith("xstate.")) continue;
       const acts = declared.some(({ target, actions }) => target || actions.length > 0);
       if (acts && descriptor.endsWith("*")) return null;
       if (acts) names.add(descriptor);
     }
-    for (const { id } of invoke) names.add(`@done:${id}`).add(`@error:${id}`);
+  }
+  for (const invokes of machine.invokes.values()) {
+    for (const { id } of invokes) names.add(`@done:${id}`).add(`@error:${id}`);
   }
   for (const { state, delay } of machine.afterByEvent.values()) {
     names.add(`@timer:${state}:${delay}`);

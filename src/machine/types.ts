@@ -28,7 +28,18 @@ export type Command =
   | { kind: "cancel_after"; state: string; delay: string }
   | { kind: "cancel_raise"; sendId: string }
   | { kind: "set_ref"; name: string; value: string | null }
-  | { kind: "emit"; event: EventData };
+  | { kind: "emit"; event: EventData }
+  /** `state` is the path of the invoking state; null for one that no state holds (`@xstate.spawnChild`). */
+  | { kind: "start_activity"; state: string | null; id: string; src: string; input: JsonValue }
+  | { kind: "stop_activity"; state: string | null; id: string }
+  /** `to` is an actor's id, `#_parent`, or the id of an invoke. */
+  | {
+      kind: "send_to";
+      to: string;
+      event: EventData;
+      delayMs: number | null;
+      sendId: string | null;
+    };
 
 export interface TransitionTaken {
   /** Path of the state that declares it; "" is the root. */
@@ -56,7 +67,8 @@ export interface Decisions {
 }
 
 /** Why an event was not handled. */
-export type NotHandled = "no_transition" | "guard_false" | "forbidden";
+/** `late`: a result of an activity that has ended. `nobody`: a failure that the machine has no `onError` for. */
+export type NotHandled = "no_transition" | "guard_false" | "forbidden" | "late" | "nobody";
 
 /** Who steps, and when: all that expressions may know beside the data. */
 export interface StepScope {

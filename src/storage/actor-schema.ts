@@ -1,7 +1,7 @@
 import type { Db } from "./db.ts";
 
 /** The schema this code writes. An actor's row says which one it has; an older one is brought here by its next write. */
-export const ACTOR_SCHEMA = 2;
+export const ACTOR_SCHEMA = 3;
 
 /** Of schema 2: counters, the packed steps of the history's begin, and how far others were told. They share the actor's row, so they cost no row of their own. */
 const SCHEMA_2_COLUMNS = [
@@ -11,6 +11,10 @@ const SCHEMA_2_COLUMNS = [
   "announced INTEGER NOT NULL DEFAULT 0",
   "erasing   INTEGER",
 ];
+
+/** Of schema 3: what is still to be done outside, as JSON; nothing is an empty text. */
+const SCHEMA_3_COLUMNS = ["outbox    TEXT    NOT NULL DEFAULT ''"];
+const COLUMNS_SINCE: readonly (readonly string[])[] = [[], SCHEMA_2_COLUMNS, SCHEMA_3_COLUMNS];
 
 /**
  * What every actor has from its first record on. Two tables: each more would cost every spawn a page.
@@ -23,7 +27,7 @@ const BIRTH = [
      schema   INTEGER NOT NULL,
      sealed   INTEGER NOT NULL,
      snapshot TEXT    NOT NULL,
-     ${SCHEMA_2_COLUMNS.join(",\n     ")}
+     ${[...SCHEMA_2_COLUMNS, ...SCHEMA_3_COLUMNS].join(",\n     ")}
    ) STRICT`,
   `CREATE TABLE log (
      seq      INTEGER PRIMARY KEY,
@@ -76,9 +80,10 @@ export function createActorTables(db: Db): void {
   for (const statement of BIRTH) db.run(statement);
 }
 
-/** From schema 1; whoever calls writes the books next, in the same transaction. */
-export function upgradeActorTable(db: Db): void {
-  for (const column of SCHEMA_2_COLUMNS) db.run(`ALTER TABLE actor ADD COLUMN ${column}`);
+/** From an older schema; whoever calls writes the books next, in the same transaction. */
+export function upgradeActorTable(db: Db, from: number): void {
+  const columns = COLUMNS_SINCE.slice(from).flat();
+  for (const column of columns) db.run(`ALTER TABLE actor ADD COLUMN ${column}`);
   db.run("UPDATE actor SET schema = ? WHERE one = 1", ACTOR_SCHEMA);
 }
 

@@ -22,11 +22,13 @@ export interface StoredActor {
   snapshot: string;
   /** Null in a row of schema 1, which has none. */
   books: Books | null;
+  /** What is still to be done outside, as JSON. */
+  outbox: string;
   /** ms; when its deletion began, or null. */
   erasing: number | null;
 }
 
-type ActorRow = Omit<StoredActor, "books"> & Partial<Books>;
+type ActorRow = Omit<StoredActor, "books" | "outbox"> & Partial<Books> & { outbox?: string };
 
 export function readActor(db: Db): StoredActor | null {
   const row = db.one<ActorRow>("SELECT * FROM actor WHERE one = 1");
@@ -39,33 +41,47 @@ export function readActor(db: Db): StoredActor | null {
     );
   }
   const books = events === undefined ? null : { events, replays, steps, announced };
-  return { schema, sealed, snapshot, books, erasing: row.erasing ?? null };
+  const { erasing = null, outbox = "" } = row;
+  return { schema, sealed, snapshot, books, outbox, erasing };
 }
 
-export function insertActor(db: Db, snapshot: string, books: Books): void {
+export function insertActor(db: Db, snapshot: string, books: Books, outbox: string): void {
   const { events, replays, steps, announced } = books;
   db.run(
-    "INSERT INTO actor (one, schema, sealed, snapshot, events, replays, steps, announced) VALUES (1, ?, 0, ?, ?, ?, ?, ?)",
+    "INSERT INTO actor (one, schema, sealed, snapshot, events, replays, steps, announced, outbox) VALUES (1, ?, 0, ?, ?, ?, ?, ?, ?)",
     ACTOR_SCHEMA,
     snapshot,
     events,
     replays,
     steps,
     announced,
+    outbox,
   );
 }
 
-export function updateActor(db: Db, snapshot: string, sealed: number, books: Books): void {
+export function updateActor(
+  db: Db,
+  snapshot: string,
+  sealed: number,
+  books: Books,
+  outbox: string,
+): void {
   const { events, replays, steps, announced } = books;
   db.run(
-    "UPDATE actor SET snapshot = ?, sealed = ?, events = ?, replays = ?, steps = ?, announced = ? WHERE one = 1",
+    "UPDATE actor SET snapshot = ?, sealed = ?, events = ?, replays = ?, steps = ?, announced = ?, outbox = ? WHERE one = 1",
     snapshot,
     sealed,
     events,
     replays,
     steps,
     announced,
+    outbox,
   );
+}
+
+/** The outbox alone, when nothing else is to be written. */
+export function updateOutbox(db: Db, outbox: string): void {
+  db.run("UPDATE actor SET outbox = ? WHERE one = 1", outbox);
 }
 
 /** The books alone, when nothing else is to be written. */

@@ -62,6 +62,7 @@ const BLANK: Omit<LogRecord, "seq" | "at" | "kind" | "type" | "handled"> = {
   stateValue: "idle",
   decisions: null,
   emitted: [],
+  effects: [],
   result: null,
   fingerprint: "",
   epoch: 0,

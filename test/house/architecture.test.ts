@@ -12,12 +12,12 @@ interface Room {
 /** Who may import whom. Arrows go one way; what is not listed is not allowed. */
 const HOUSE: Record<string, Room> = {
   index: {
-    rooms: ["http", "actor", "directory", "bulk", "cron", "webhooks", "sweep", "registry"],
+    rooms: ["http", "actor", "directory", "bulk", "cron", "webhooks", "sweep", "tasks", "registry"],
     types: ["env"],
   },
   env: {
     rooms: [],
-    types: ["actor", "base", "directory", "bulk", "cron", "webhooks", "sweep", "registry"],
+    types: ["actor", "base", "directory", "bulk", "cron", "webhooks", "sweep", "tasks", "registry"],
   },
   modules: { rooms: [] },
   http: {
@@ -31,7 +31,7 @@ const HOUSE: Record<string, Room> = {
       "machine",
       "base",
     ],
-    types: ["actor", "bulk", "cron", "sweep", "env"],
+    types: ["actor", "bulk", "cron", "sweep", "tasks", "env"],
     packages: ["hono", "zod"],
   },
   actor: {
@@ -42,10 +42,13 @@ const HOUSE: Record<string, Room> = {
       "migration",
       "machine",
       "registry",
+      "activities",
+      "outbound",
+      "implementations",
       "fingerprint",
       "base",
     ],
-    types: ["env", "webhooks"],
+    types: ["env", "webhooks", "tasks"],
     packages: ["cloudflare:workers"],
   },
   bulk: {
@@ -55,6 +58,11 @@ const HOUSE: Record<string, Room> = {
   },
   sweep: {
     rooms: ["directory", "registry", "storage", "migration", "base"],
+    types: ["actor", "env"],
+    packages: ["cloudflare:workers"],
+  },
+  tasks: {
+    rooms: ["directory", "registry", "activities", "storage", "base"],
     types: ["actor", "env"],
     packages: ["cloudflare:workers"],
   },
@@ -68,7 +76,7 @@ const HOUSE: Record<string, Room> = {
     types: ["env"],
     packages: ["cloudflare:workers"],
   },
-  outbound: { rooms: ["base"] },
+  outbound: { rooms: ["base"], types: ["activities"] },
   directory: {
     rooms: ["registry", "storage", "migration", "fingerprint", "base"],
     types: ["lifecycle", "machine", "actor", "env"],
@@ -81,16 +89,17 @@ const HOUSE: Record<string, Room> = {
   },
   migration: { rooms: ["fingerprint", "base"] },
   lifecycle: {
-    rooms: ["machine", "migration", "fingerprint", "base"],
+    rooms: ["machine", "migration", "activities", "fingerprint", "base"],
     types: ["directory", "webhooks"],
   },
   machine: {
-    rooms: ["implementations", "fingerprint", "base"],
+    rooms: ["implementations", "activities", "fingerprint", "base"],
     packages: ["xstate", "@marcbachmann/cel-js"],
   },
+  activities: { rooms: ["base"] },
   storage: { rooms: ["base"] },
   fingerprint: { rooms: ["base", "wasm"] },
-  implementations: { rooms: [], types: ["machine"] },
+  implementations: { rooms: [], types: ["machine", "activities", "base"] },
   sdk: { rooms: [] },
   base: { rooms: [] },
 };

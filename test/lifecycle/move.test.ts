@@ -1,3 +1,4 @@
+import { timerName } from "../../src/lifecycle/timers.ts";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../src/base/json.ts";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -11,7 +12,7 @@ import { Life } from "../support/lives.ts";
 /** `<id> <name> <due>` of each timer. */
 function timers({ timers: armed }: Pick<Envelope, "timers">): string[] {
   return armed.map((timer: Timer) => {
-    const name = timer.kind === "after" ? `${timer.state}:${timer.delay}` : timer.event.type;
+    const name = timer.kind === "after" ? `${timer.state}:${timer.delay}` : timerName(timer);
     return `${timer.id} ${name} ${timer.dueAt}`;
   });
 }
@@ -52,6 +53,7 @@ describe("a move", () => {
       stateValue: "b",
       fingerprint: before.history.fingerprint,
       emitted: [],
+      effects: [],
       error: null,
       result: {
         outcome: "migrated",

@@ -23,6 +23,7 @@ function record(more: Partial<LogRecord> = {}): LogRecord {
     stateValue: "open",
     decisions: null,
     emitted: [],
+    effects: [],
     result: { status: "active", tags: ["t"], definitionId: "loan-v1" },
     fingerprint: "0".repeat(16),
     epoch: 0,

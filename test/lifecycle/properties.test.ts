@@ -148,7 +148,7 @@ test("what is handled changes something or says what it did; what is not handled
           expect(record.reason).toBeNull();
           expect(record.decisions?.transitions.length).toBeGreaterThan(0);
         } else {
-          seen[record.reason!] += 1;
+          seen[record.reason as "forbidden" | "guard_false" | "no_transition"] += 1;
           expect({ ...after, seq: 0, at: 0 }).toEqual({ ...before, seq: 0, at: 0 });
           expect(record.emitted).toEqual([]);
         }

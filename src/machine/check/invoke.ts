@@ -1,3 +1,4 @@
+import { BUILT_IN_SOURCES, isBuiltInSource } from "../../activities/types.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
@@ -37,11 +38,11 @@ function checkInvoke(check: Check, invoke: JsonObject, pointer: string): void {
       "invalid_value",
       "An invoke needs the name of a source as `src`.",
     );
-  } else {
+  } else if (!isBuiltInSource(src)) {
     errors.add(
       at(pointer, "src"),
       "unknown_source",
-      () => `No source is named ${quoted(src)}: activities come in a later version.`,
+      () => `No source is named ${quoted(src)}: write one of ${BUILT_IN_SOURCES.join(", ")}.`,
     );
   }
   if (input !== undefined) checkTemplate(check, input, at(pointer, "input"));
