@@ -25,6 +25,31 @@ export const LIMITS = {
   recordsPerActor: 1_000_000,
   /** timers of one actor, armed and parked; they live inside the snapshot row. */
   timersPerActor: 1_000,
+  /** activities of one actor, running and failed ones; they live inside the snapshot row. */
+  activitiesPerActor: 100,
+  /** bytes of JSON; one activity's input, and that of what undoes it. */
+  activityInputBytes: 100_000,
+  /** bytes of JSON; the inputs of all activities that one step starts, and of all that an actor has: they share its row. */
+  activitiesBytes: 250_000,
+  /** children of one activity; each has a place in its parent's row. */
+  childrenPerActivity: 500,
+  /** attempts of one activity; beyond, a service is down and somebody should look. */
+  activityAttempts: 100,
+  /** ms; the longest that one attempt of a call may take: an object is awake, and paid for, all the while. */
+  activityAttemptMs: 60_000,
+  /** times by which a pause grows from one attempt to the next. */
+  retryFactor: 100,
+  /** entries of one list in an activity's input: codes that end it, reminders, escalations. */
+  activityListEntries: 100,
+  /** bytes of an answer's body; it becomes part of a record and of an event. */
+  httpResponseBytes: 250_000,
+  /** headers of one call. */
+  httpHeaders: 100,
+  /** characters; a queue's name. */
+  queueNameChars: 64,
+  /** ms; the shortest and the longest lease of a task: a lost worker is noticed, and a night's work can be done. */
+  leaseLeastMs: 1_000,
+  leaseMostMs: 43_200_000,
   /** activities that ended and are still shown in their actor. */
   endedActivities: 10,
   /** ms; the longest delay, 100 years: due times stay exact integers and valid dates. */

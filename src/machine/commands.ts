@@ -1,5 +1,5 @@
 import type { JsonValue } from "../base/json.ts";
-import { LOG, SET_REF, START, STOP } from "./compile-actions.ts";
+import { LOG, SEND, SET_REF, START, STOP } from "./compile-actions.ts";
 import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { Evaluation } from "./evaluation.ts";
@@ -7,6 +7,7 @@ import type { Command, EventData } from "./types.ts";
 
 type Start = Extract<Command, { kind: "start_activity" }>;
 type Stop = Extract<Command, { kind: "stop_activity" }>;
+type Send = Extract<Command, { kind: "send_to" }>;
 
 /** Event types of XState's own making contain ids of machine and states; ours contain paths. */
 export function nameOf(machine: CompiledMachine, type: string): string {
@@ -51,6 +52,9 @@ export function commandsOf(machine: CompiledMachine, evaluation: Evaluation): Co
       } else if (event.type === STOP) {
         const { state, id } = event as unknown as Stop;
         commands.push({ kind: "stop_activity", state, id });
+      } else if (event.type === SEND) {
+        const { to, event: sent, delayMs, sendId } = event as unknown as Send;
+        commands.push({ kind: "send_to", to, event: sent, delayMs, sendId });
       } else commands.push({ kind: "emit", event });
     } else {
       throw new Error(`XState asked for the action '${type}', which no definition can contain.`);

@@ -22,6 +22,7 @@ export const SET_REF = "@perdure.setRef";
 export const LOG = "@xstate.log";
 export const START = "@perdure.start";
 export const STOP = "@perdure.stop";
+export const SEND = "@perdure.send";
 
 export class ActionCompiler {
   readonly #implementations: Implementations;
@@ -100,6 +101,17 @@ export class ActionCompiler {
         const args = compileTemplate(action["args"] ?? [], at(pointer, "args"));
         return emitted(LOG, (context, event) => ({ args: args(context, event) }));
       }
+      case "@xstate.sendTo":
+        return this.#sendTo(action, pointer);
+      case "@xstate.spawnChild":
+        return this.#spawnChild(action, pointer);
+      case "@xstate.stopChild": {
+        const id = compileTemplate(action["id"] as JsonValue, at(pointer, "id"));
+        return emitted(STOP, (context, event) => ({
+          state: null,
+          id: nameText(id(context, event), at(pointer, "id")),
+        }));
+      }
       case "@perdure.setRef": {
         const value = compileTemplate(action["value"] as JsonValue, at(pointer, "value"));
         const name = action["name"] as string;
@@ -111,6 +123,34 @@ export class ActionCompiler {
       default:
         return this.#named(action.type, action["params"], pointer);
     }
+  }
+
+  #sendTo(action: JsonObject, pointer: string): CompiledAction {
+    const to = compileTemplate(action["to"] as JsonValue, at(pointer, "to"));
+    const event = compileTemplate(action["event"] as JsonValue, at(pointer, "event"));
+    const { id = null, delay } = action;
+    const delayMs = delay === undefined ? null : this.delay(delay, at(pointer, "delay"));
+    return emitted(SEND, (context, given, args) => ({
+      to: nameText(to(context, given), at(pointer, "to")),
+      event: event(context, given),
+      delayMs: delayMs?.(args) ?? null,
+      sendId: id,
+    }));
+  }
+
+  #spawnChild(action: JsonObject, pointer: string): CompiledAction {
+    const { src, id, input } = action;
+    const template = compileTemplate(input ?? null, at(pointer, "input"));
+    const name = id === undefined ? null : compileTemplate(id, at(pointer, "id"));
+    return emitted(START, (context, event) => ({
+      state: null,
+      id:
+        name === null
+          ? evaluation().nextSpawnId()
+          : nameText(name(context, event), at(pointer, "id")),
+      src: src as string,
+      input: template(context, event),
+    }));
   }
 
   #event(action: JsonObject, pointer: string): (args: ActionArgs) => EventData {
@@ -166,11 +206,11 @@ function patchAction(patch: (context: JsonObject, event: unknown) => JsonObject)
 
 function emitted(
   type: string,
-  members: (context: JsonObject, event: unknown) => JsonObject,
+  members: (context: JsonObject, event: unknown, args: ActionArgs) => JsonObject,
 ): CompiledAction {
-  return emit((({ context, event }: ActionArgs) => ({
+  return emit(((args: ActionArgs) => ({
     type,
-    ...members(dataOf(context), event),
+    ...members(dataOf(args.context), args.event, args),
   })) as never) as unknown as CompiledAction;
 }
 
@@ -191,6 +231,16 @@ function sendId(value: JsonValue, pointer: string): string {
   return evaluation().fail({
     code: "expression_failed",
     message: "The id of a delayed event is a string that does not begin with `xstate.`.",
+    pointer,
+  });
+}
+
+/** The id of an activity, or of who gets a message. */
+function nameText(value: JsonValue, pointer: string): string {
+  if (typeof value === "string" && value !== "" && value.length <= LIMITS.nameChars) return value;
+  return evaluation().fail({
+    code: "expression_failed",
+    message: `This must be a string of 1 to ${LIMITS.nameChars} characters; use string(…).`,
     pointer,
   });
 }

@@ -15,6 +15,7 @@ import { listed, targetOf } from "./dialect.ts";
 import { Data, dataOf, evaluation, requireObject } from "./evaluation.ts";
 import type { Implementations } from "./implementations.ts";
 import { at, compileTemplate } from "./template.ts";
+import type { Template } from "./template.ts";
 import type { EventData } from "./types.ts";
 
 /** A definition ready to run, shared by all actors of an isolate that are on it; nothing in it changes. */
@@ -47,8 +48,8 @@ export interface Invoke {
   /** JSON pointer in the definition. */
   pointer: string;
   onError: boolean;
-  /** What undoes it, as written; null when nothing does. */
-  compensate: JsonObject | null;
+  /** What undoes it; null when nothing does. */
+  compensate: { src: string; input: Template; pointer: string } | null;
 }
 
 export function afterKey(state: string, delay: string): string {
@@ -250,7 +251,7 @@ class MachineCompiler {
         src: src as string,
         pointer: item.pointer,
         onError: onError !== undefined,
-        compensate: isJsonObject(compensate) ? compensate : null,
+        compensate: isJsonObject(compensate) ? compensation(compensate, item.pointer) : null,
       };
       const handlers: CompiledInvoke["handlers"] = [];
       const add = (type: string, transitions: JsonValue | undefined, key: string) => {
@@ -284,6 +285,11 @@ class MachineCompiler {
     if (actions.length > 0) compiled["actions"] = actions;
     return compiled;
   }
+}
+
+function compensation({ src, input }: JsonObject, invoke: string): Invoke["compensate"] {
+  const pointer = at(at(invoke, "compensate"), "input");
+  return { src: src as string, input: compileTemplate(input ?? null, pointer), pointer };
 }
 
 function mapEntries(

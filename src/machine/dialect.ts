@@ -46,18 +46,12 @@ export const BUILT_IN_ACTIONS = {
   "@xstate.emit": { required: ["event"], optional: [] },
   "@xstate.log": { required: ["args"], optional: [] },
   "@perdure.setRef": { required: ["name", "value"], optional: [] },
-} as const satisfies Record<string, { required: readonly string[]; optional: readonly string[] }>;
-
-export type BuiltInAction = keyof typeof BUILT_IN_ACTIONS;
-
-/** Actions of the dialect that no version runs yet; refused with `not_yet`. */
-export const LATER_ACTIONS = {
   "@xstate.sendTo": { required: ["to", "event"], optional: ["delay", "id"] },
   "@xstate.spawnChild": { required: ["src"], optional: ["id", "input"] },
   "@xstate.stopChild": { required: ["id"], optional: [] },
 } as const satisfies Record<string, { required: readonly string[]; optional: readonly string[] }>;
 
-export type LaterAction = keyof typeof LATER_ACTIONS;
+export type BuiltInAction = keyof typeof BUILT_IN_ACTIONS;
 
 /** Built-in guards, and the one key of their `params`. */
 export const BUILT_IN_GUARDS = {
@@ -71,10 +65,6 @@ export type BuiltInGuard = keyof typeof BUILT_IN_GUARDS;
 
 export function isBuiltInAction(type: string): type is BuiltInAction {
   return Object.hasOwn(BUILT_IN_ACTIONS, type);
-}
-
-export function isLaterAction(type: string): type is LaterAction {
-  return Object.hasOwn(LATER_ACTIONS, type);
 }
 
 export function isBuiltInGuard(type: string): type is BuiltInGuard {

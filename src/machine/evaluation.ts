@@ -35,6 +35,7 @@ export class Evaluation {
   /** Whether a guard refused in that selection. */
   refusedByGuard = false;
   #guardWasFalse = false;
+  #spawned = 0;
   #stepsLeft: number = LIMITS.stepBudget;
 
   constructor(scope: StepScope, input?: JsonValue, overlay?: JsonObject) {
@@ -58,6 +59,11 @@ export class Evaluation {
       limit,
       message: `${what} takes more work than the limit ${limit} of ${LIMITS[limit]} steps allows.`,
     });
+  }
+
+  /** The id of an activity that was spawned without one: unique within the actor. */
+  nextSpawnId(): string {
+    return `spawned.${this.scope.seq}.${this.#spawned++}`;
   }
 
   note<Kind extends "transitions" | "guards" | "logs">(

@@ -33,8 +33,16 @@ export function checkSizes(
   }
 }
 
-function requireSize(
-  limit: "contextBytes" | "positionBytes" | "outputBytes" | "emittedBytes",
+type SizeLimit =
+  | "contextBytes"
+  | "positionBytes"
+  | "outputBytes"
+  | "emittedBytes"
+  | "activityInputBytes"
+  | "activitiesBytes";
+
+export function requireSize(
+  limit: SizeLimit,
   what: string,
   value: JsonValue,
   evaluation: Evaluation,

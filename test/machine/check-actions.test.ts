@@ -9,6 +9,7 @@ const inCode: Implementations = {
   actions: { notify: () => {} },
   guards: { isLarge: () => true },
   delays: { backoff: () => 1 },
+  sources: { classify: () => Promise.resolve(null) },
 };
 
 function entry(action: JsonValue, implementations?: Implementations): string[] {
@@ -113,28 +114,34 @@ describe("actions", () => {
     ).toEqual([]);
   });
 
-  test.each(["@xstate.sendTo", "@xstate.spawnChild", "@xstate.stopChild"])(
-    "%s is known, and not yet built",
-    (type) => {
-      const more = { to: "other", event, src: "actor", id: "child" };
-      const keys =
-        type === "@xstate.sendTo"
-          ? ["to", "event"]
-          : type === "@xstate.spawnChild"
-            ? ["src", "id"]
-            : ["id"];
-      const action = Object.fromEntries([
-        ["type", type],
-        ...Object.entries(more).filter(([key]) => keys.includes(key)),
-      ]);
-      expect(entry(action)).toEqual(["/entry/type not_yet"]);
-      expect(entry({ type })).toEqual([
-        "/entry missing_key",
-        ...(type === "@xstate.sendTo" ? ["/entry missing_key"] : []),
-        "/entry/type not_yet",
-      ]);
-    },
-  );
+  test.each([
+    { type: "@xstate.sendTo", to: "#_parent", event },
+    { type: "@xstate.sendTo", to: { "@expr": "context.other" }, event, delay: 10, id: "later" },
+    { type: "@xstate.spawnChild", src: "actor", input: { definitionId: "loan" } },
+    { type: "@xstate.spawnChild", src: "classify", id: { "@expr": "'c' + string(context.n)" } },
+    { type: "@xstate.stopChild", id: "child" },
+  ])("%j is accepted", (action) => {
+    expect(entry(action, inCode)).toEqual([]);
+  });
+
+  test.each<[JsonValue, string[]]>([
+    [{ type: "@xstate.sendTo" }, ["/entry missing_key", "/entry missing_key"]],
+    [{ type: "@xstate.sendTo", to: 1, event }, ["/entry/to invalid_value"]],
+    [{ type: "@xstate.sendTo", to: "a", event: "paid" }, ["/entry/event invalid_event"]],
+    [
+      { type: "@xstate.sendTo", to: "a", event: { type: "xstate.stop" } },
+      ["/entry/event/type reserved_event_type"],
+    ],
+    [{ type: "@xstate.sendTo", to: "a", event, delay: -1 }, ["/entry/delay invalid_delay"]],
+    [{ type: "@xstate.sendTo", to: "a", event, id: "xstate.a" }, ["/entry/id reserved_id"]],
+    [{ type: "@xstate.spawnChild" }, ["/entry missing_key"]],
+    [{ type: "@xstate.spawnChild", src: "nope" }, ["/entry/src unknown_source"]],
+    [{ type: "@xstate.spawnChild", src: 1 }, ["/entry/src invalid_value"]],
+    [{ type: "@xstate.stopChild" }, ["/entry missing_key"]],
+    [{ type: "@xstate.stopChild", id: "" }, ["/entry/id invalid_value"]],
+  ])("%j is refused", (action, errors) => {
+    expect(entry(action)).toEqual(errors);
+  });
 
   test("in XState's own words are told in the words of data", () => {
     for (const name of ["xstate.assign", "assign", "@perdure.assign"]) {
@@ -292,12 +299,12 @@ describe("templates", () => {
 describe("invoke", () => {
   const I = "/states/draft/invoke";
   test.each<[JsonValue, string[]]>([
-    [{ id: "a", src: "http", onError: "paid" }, [`${I}/src unknown_source`]],
+    [{ id: "a", src: "htpp", onError: "paid" }, [`${I}/src unknown_source`]],
     [
       [{ id: "a", src: "http", input: { url: { "@expr": "(" } } }],
-      [`${I}/0/src unknown_source`, `${I}/0/input/url/@expr invalid_expression`],
+      [`${I}/0/input/url/@expr invalid_expression`],
     ],
-    [{ id: "a" }, [`${I} invalid_value`]],
+    [{ id: "a" }, [`${I} missing_key`]],
     [{ id: "a", src: { type: "http" } }, [`${I}/src invalid_value`]],
     [{ id: "", src: "x" }, [`${I}/src unknown_source`, `${I}/id invalid_id`]],
     ["http", [`${I} invalid_value`]],

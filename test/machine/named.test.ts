@@ -25,6 +25,7 @@ function outcomeOf(
     actions: act ? { act } : {},
     guards: guard ? { guard } : {},
     delays: delay ? { delay } : {},
+    sources: {},
   });
   const born = start(machine, SCOPE, undefined, { given: { deep: [1] } });
   if (!born.ok) throw new Error(born.fault.message);

@@ -1,22 +1,15 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
-import {
-  BUILT_IN_ACTIONS,
-  LATER_ACTIONS,
-  isBuiltInAction,
-  isExpression,
-  isLaterAction,
-  listed,
-  own,
-} from "../dialect.ts";
-import type { BuiltInAction, LaterAction } from "../dialect.ts";
+import { BUILT_IN_ACTIONS, isBuiltInAction, isExpression, listed, own } from "../dialect.ts";
+import type { BuiltInAction } from "../dialect.ts";
 import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { checkDelay } from "./delays.ts";
 import { checkEvent } from "./events.ts";
 import { INSTEAD_OF_ACTION_KEYS, checkKeys } from "./keys.ts";
 import { quoted, suggestion } from "./problems.ts";
+import { checkSource } from "./sources.ts";
 import { checkExpression, checkTemplate, warnOfLiteral } from "./templates.ts";
 import type { Use } from "./uses.ts";
 
@@ -39,7 +32,7 @@ function checkAction(check: Check, action: JsonValue, pointer: string): void {
     );
     return;
   }
-  if (isBuiltInAction(type) || isLaterAction(type)) {
+  if (isBuiltInAction(type)) {
     checkBuiltIn(check, type, action, pointer);
     return;
   }
@@ -51,13 +44,12 @@ function checkAction(check: Check, action: JsonValue, pointer: string): void {
 
 function checkBuiltIn(
   check: Check,
-  type: BuiltInAction | LaterAction,
+  type: BuiltInAction,
   action: JsonObject,
   pointer: string,
 ): void {
-  const shape: { required: readonly string[]; optional: readonly string[] } = isLaterAction(type)
-    ? LATER_ACTIONS[type]
-    : BUILT_IN_ACTIONS[type];
+  const shape: { required: readonly string[]; optional: readonly string[] } =
+    BUILT_IN_ACTIONS[type];
   const known = ["type", ...shape.required, ...shape.optional];
   checkKeys(action, pointer, known, type, INSTEAD_OF_ACTION_KEYS, check.errors);
   for (const key of shape.required) {
@@ -69,12 +61,6 @@ function checkBuiltIn(
     if (key !== "type" && value !== undefined)
       checkMember(check, key, value, at(pointer, key), type);
   }
-  if (!isLaterAction(type)) return;
-  check.errors.add(
-    at(pointer, "type"),
-    "not_yet",
-    `${type} is not built yet: messages between actors come in a later version.`,
-  );
 }
 
 function checkMember(
@@ -82,7 +68,7 @@ function checkMember(
   key: string,
   value: JsonValue,
   pointer: string,
-  type: BuiltInAction | LaterAction,
+  type: BuiltInAction,
 ): void {
   switch (key) {
     case "context":
@@ -106,8 +92,12 @@ function checkMember(
         : checkTextOrExpression(check, value, pointer, LIMITS.refValueChars, "ref");
     case "input":
       return checkTemplate(check, value, pointer);
+    case "src":
+      return checkSource(check, value, pointer);
     case "id":
-      if (type === "@xstate.raise") return checkId(check, value, pointer);
+      if (type === "@xstate.raise" || type === "@xstate.sendTo") {
+        return checkId(check, value, pointer);
+      }
       return isExpression(value)
         ? checkExpression(check, value, pointer, "anywhere", "text")
         : checkId(check, value, pointer);
@@ -185,11 +175,11 @@ function builtInLike(name: string): BuiltInAction | undefined {
   return builtIns.find((type) => type.endsWith(`.${word}`));
 }
 
-function exampleOf(type: BuiltInAction | LaterAction): string {
+function exampleOf(type: BuiltInAction): string {
   return EXAMPLES[type];
 }
 
-const EXAMPLES: Record<BuiltInAction | LaterAction, string> = {
+const EXAMPLES: Record<BuiltInAction, string> = {
   "@xstate.assign": '{"type": "@xstate.assign", "context": {"n": {"@expr": "context.n + 1"}}}',
   "@xstate.raise": '{"type": "@xstate.raise", "event": {"type": "remind"}, "delay": 60000}',
   "@xstate.cancel": '{"type": "@xstate.cancel", "id": "reminder"}',
@@ -197,7 +187,8 @@ const EXAMPLES: Record<BuiltInAction | LaterAction, string> = {
   "@xstate.log": '{"type": "@xstate.log", "args": [{"@expr": "context.n"}]}',
   "@perdure.setRef":
     '{"type": "@perdure.setRef", "name": "invoice", "value": {"@expr": "event.invoice"}}',
-  "@xstate.sendTo": '{"type": "@xstate.sendTo", "to": "other", "event": {"type": "paid"}}',
-  "@xstate.spawnChild": '{"type": "@xstate.spawnChild", "src": "actor", "id": "child"}',
+  "@xstate.sendTo": '{"type": "@xstate.sendTo", "to": "#_parent", "event": {"type": "paid"}}',
+  "@xstate.spawnChild":
+    '{"type": "@xstate.spawnChild", "src": "actor", "id": "child", "input": {"definitionId": "loan"}}',
   "@xstate.stopChild": '{"type": "@xstate.stopChild", "id": "child"}',
 };

@@ -55,7 +55,6 @@ export const ERROR_CODES = [
   "unknown_delay",
   "reserved_id",
   "unknown_source",
-  "not_yet",
   // The whole
   "endless_always",
   "endless_start",

@@ -1,4 +1,3 @@
-import { BUILT_IN_SOURCES, isBuiltInSource } from "../../activities/types.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
@@ -6,7 +5,7 @@ import { INVOKE_KEYS, listed, own } from "../dialect.ts";
 import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { INSTEAD_OF_INVOKE_KEYS, checkKeys } from "./keys.ts";
-import { quoted } from "./problems.ts";
+import { checkSource } from "./sources.ts";
 import { checkTemplate } from "./templates.ts";
 import type { State } from "./tree.ts";
 
@@ -32,19 +31,9 @@ function checkInvoke(check: Check, invoke: JsonObject, pointer: string): void {
   const src = own(invoke, "src");
   const id = own(invoke, "id");
   const input = own(invoke, "input");
-  if (typeof src !== "string" || src === "") {
-    errors.add(
-      src === undefined ? pointer : at(pointer, "src"),
-      "invalid_value",
-      "An invoke needs the name of a source as `src`.",
-    );
-  } else if (!isBuiltInSource(src)) {
-    errors.add(
-      at(pointer, "src"),
-      "unknown_source",
-      () => `No source is named ${quoted(src)}: write one of ${BUILT_IN_SOURCES.join(", ")}.`,
-    );
-  }
+  if (src === undefined) {
+    errors.add(pointer, "missing_key", "An invoke needs the name of a source as `src`.");
+  } else checkSource(check, src, at(pointer, "src"));
   if (input !== undefined) checkTemplate(check, input, at(pointer, "input"));
   if (id === undefined) {
     warnings.add(
