@@ -7,7 +7,9 @@ import type { Env } from "../env.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
+import { abandon } from "./abandon.ts";
 import { Announcer } from "./announcer.ts";
+import { childEnded } from "./child-report.ts";
 import { advanceClock } from "./clock.ts";
 import { control, setRefs } from "./control.ts";
 import { decisions } from "./decisions.ts";
@@ -15,6 +17,7 @@ import { erase } from "./erase.ts";
 import { migrate } from "./migrate.ts";
 import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
 import { openStream } from "./open-stream.ts";
+import { receive } from "./receive.ts";
 import { replayLog, tryOn } from "./replay.ts";
 import { Reporter } from "./reporter.ts";
 import { Resident } from "./resident.ts";
@@ -169,6 +172,18 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
 
   settle(command: Rpc.SettleCommand): Promise<Rpc.Reply> {
     return asData(() => settle(this.#resident, command));
+  }
+
+  receive(command: Rpc.MessageCommand): Promise<Rpc.Reply> {
+    return asData(() => receive(this.#resident, command));
+  }
+
+  childEnded(report: Rpc.ChildReport): Promise<Rpc.Reply> {
+    return asData(() => childEnded(this.#resident, report));
+  }
+
+  abandon(command: Rpc.AbandonCommand): Promise<Rpc.Reply> {
+    return asData(() => abandon(this.#resident, command));
   }
 
   advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {

@@ -1,7 +1,8 @@
 import type { Envelope } from "../lifecycle/types.ts";
-import { dropActorTables } from "../storage/actor-schema.ts";
+import { createTombstoneTable, dropActorTables } from "../storage/actor-schema.ts";
 import { markErasing } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
+import { insertTombstone } from "../storage/tombstones.ts";
 import type { Gone } from "./observer.ts";
 
 /** The deletion of an actor as it is in memory, from its mark to the last of the tombstones. */
@@ -47,6 +48,15 @@ export class Departure {
   begun(envelope: Envelope, at: number): void {
     this.#count += 1;
     this.found(envelope, at);
+    this.tombstones = true;
+  }
+
+  /** A key that never spawned anybody is remembered as if it had, and its actor were deleted. */
+  forbid(keyHash: string, at: number): void {
+    this.#db.transaction(() => {
+      createTombstoneTable(this.#db);
+      insertTombstone(this.#db, keyHash, at);
+    });
     this.tombstones = true;
   }
 

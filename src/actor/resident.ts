@@ -242,6 +242,12 @@ export class Resident {
     for (const observer of this.observers) observer.committed(before, null, []);
   }
 
+  /** Nobody is here, and a spawn with the key of this hash must not begin anybody. */
+  forbidSpawn(keyHash: string, at: number): void {
+    this.#departure.forbid(keyHash, at);
+    this.alarm.ensure(at + LIMITS.tombstoneMs + 1);
+  }
+
   /** Ends the deletion: the tables go. */
   vanish(): void {
     this.#departure.end();

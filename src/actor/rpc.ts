@@ -27,8 +27,8 @@ export interface Keyed {
   /** `If-Match`: the seq the caller saw, or null. */
   ifMatch: number | null;
   by: string | null;
-  /** Id of the API key that authenticated. */
-  principal: string;
+  /** Id of the API key that authenticated; null where another actor calls. */
+  principal: string | null;
 }
 
 export interface SpawnCommand extends Address {
@@ -164,9 +164,20 @@ export interface MessageCommand extends Address {
 
 /** What became of a child: told to the parent until it answers. */
 export interface ChildReport extends Address {
+  /** The activity that spawned it, and its place there. */
   ref: string;
   index: number;
   outcome: Outcome;
+  from: { id: string; uid: string };
+  /** Unique among the child's reports; with its uid the key of the parent's record. */
+  told: string;
+}
+
+/** Ends a child that its parent has no more use for, spawned or not. */
+export interface AbandonCommand extends Address {
+  parent: { id: string; uid: string; ref: string };
+  /** The key that it is spawned by. */
+  key: string;
 }
 
 /** Delegates a task or gives it more time. */
@@ -244,6 +255,12 @@ export interface ActorRpc {
   rouse(query: Address): Promise<Reply>;
   /** 200 `Settled` (src/tasks/rpc.ts): one result of an activity. */
   settle(command: SettleCommand): Promise<Reply>;
+  /** 200 `{seq}` of the message's record. */
+  receive(command: MessageCommand): Promise<Reply>;
+  /** 200 `{taken}`: false where nobody waited for it any more. */
+  childEnded(report: ChildReport): Promise<Reply>;
+  /** 200 null: the child has ended, or will never be spawned. Another actor under its id is left alone. */
+  abandon(command: AbandonCommand): Promise<Reply>;
   /** 200 actor, after its clock moved and what became due was fired. */
   advanceClock(command: Address & { ms: number; principal: string }): Promise<Reply>;
 }

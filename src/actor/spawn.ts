@@ -97,7 +97,7 @@ function birthTime({ db, tombstones }: Resident): number {
 }
 
 function birthOf(command: SpawnCommand, { id, hash }: AcquiredMachine): Birth {
-  const { definitionId, input, context, refs, snapshot } = command;
+  const { definitionId, input, context, refs, snapshot, parent } = command;
   return {
     uid: randomUid(),
     definitionId: id,
@@ -107,6 +107,7 @@ function birthOf(command: SpawnCommand, { id, hash }: AcquiredMachine): Birth {
     ...(context === undefined ? {} : { context }),
     ...(refs === undefined ? {} : { refs }),
     ...(snapshot === undefined ? {} : { snapshot }),
+    ...(parent === undefined ? {} : { parent }),
   };
 }
 
