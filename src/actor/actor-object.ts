@@ -19,6 +19,7 @@ import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
 import { openStream } from "./open-stream.ts";
 import { receive } from "./receive.ts";
 import { replayLog, tryOn } from "./replay.ts";
+import { Performer } from "./performer.ts";
 import { Reporter } from "./reporter.ts";
 import { Resident } from "./resident.ts";
 import type * as Rpc from "./rpc.ts";
@@ -50,6 +51,7 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
       this.#resident.observers.push(this.#reporter);
     }
     this.#resident.observers.push(new Announcer(this.#resident, inBackground));
+    this.#resident.observers.push(new Performer(this.#resident, inBackground));
     this.#due = new DueRunner(this.#resident, () => ctx.storage.deleteAll());
     this.#streams = new Streams(this.#resident, {
       accept: (socket) => acceptStream(ctx, socket),

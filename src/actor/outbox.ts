@@ -1,6 +1,8 @@
-import type { AttemptNote } from "../activities/types.ts";
+import type { AttemptFailure, AttemptNote } from "../activities/types.ts";
 import { isInline } from "../activities/types.ts";
-import type { Effect, LogRecord } from "../lifecycle/types.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { Input } from "../lifecycle/input.ts";
+import type { ActorStatus, Effect, LogRecord } from "../lifecycle/types.ts";
 
 /** An effect that is still to be carried out, and how far that is. Not part of the snapshot: no replay makes it. */
 export interface OutboxItem {
@@ -11,11 +13,20 @@ export interface OutboxItem {
   nextAt: number;
   /** Of the last attempts that failed. */
   errors: readonly AttemptNote[];
+  /** What became of it, where that could not be recorded yet: no further attempt is made. */
+  known?: Known;
+}
+
+/** A result that waits for its record, and who brought it. */
+export interface Known {
+  input: Input;
+  by: string | null;
+  principal: string | null;
 }
 
 /**
  * What is left to do after more records: their effects are added; a start that was cancelled is taken out, and where another
- * object may have it already, the cancellation stays to be told.
+ * object may have it already, the cancellation stays to be told. A clock that moved brings the next attempts nearer.
  */
 export function outboxAfter(
   items: readonly OutboxItem[],
@@ -25,6 +36,10 @@ export function outboxAfter(
   for (const { kind, payload, effects } of records) {
     if (kind === "activity_done" || kind === "activity_failed") {
       next = without(next, "start", payload?.["ref"] as string);
+    } else if (kind === "undelivered") {
+      next = without(next, "send", payload?.["ref"] as string);
+    } else if (kind === "clock_advanced") {
+      next = sooner(next, payload?.["ms"] as number);
     }
     for (const effect of effects) {
       if (effect.kind === "cancel") next = without(next, "start", effect.ref);
@@ -35,9 +50,32 @@ export function outboxAfter(
   return next;
 }
 
+/** After an attempt that failed. */
+export function afterFailure(
+  item: OutboxItem,
+  { code, message, status }: AttemptFailure,
+  at: number,
+  nextAt: number,
+): OutboxItem {
+  const attempts = item.attempts + 1;
+  const note = { attempt: attempts, at, code, message: message.slice(0, LIMITS.textChars) };
+  const errors = [...item.errors, status === undefined ? note : { ...note, status }];
+  return { ...item, attempts, nextAt, errors: errors.slice(-LIMITS.attemptErrors) };
+}
+
+/** Nothing is begun for an actor that is held back; what has to be undone or told is. */
+export function isHeld({ effect }: OutboxItem, status: ActorStatus): boolean {
+  const held = status === "paused" || status === "stranded";
+  return held && (effect.kind === "start" || effect.kind === "send");
+}
+
 function without(items: readonly OutboxItem[], kind: Effect["kind"], ref: string) {
   const rest = items.filter(({ effect }) => effect.kind !== kind || effect.ref !== ref);
   return rest.length === items.length ? items : rest;
+}
+
+function sooner(items: readonly OutboxItem[], ms: number): readonly OutboxItem[] {
+  return items.map((item) => ({ ...item, nextAt: Math.max(0, item.nextAt - ms) }));
 }
 
 export function encodeOutbox(items: readonly OutboxItem[]): string {

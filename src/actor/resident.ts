@@ -21,6 +21,7 @@ import { Laws } from "./laws.ts";
 import type { Gone, Observer } from "./observer.ts";
 import { Reach } from "./reach.ts";
 import type { Place } from "./reach.ts";
+import type { OutboxItem } from "./outbox.ts";
 import { Store } from "./store.ts";
 import { Waiters } from "./waiters.ts";
 import { Work } from "./work.ts";
@@ -108,6 +109,16 @@ export class Resident {
   /** Writes what was counted and has not been written: one row, or none. */
   keepBooks(): void {
     this.#store.books.keep();
+  }
+
+  /** What is still to be done outside, as it was written last. */
+  get outbox(): readonly OutboxItem[] {
+    return this.#store.outbox;
+  }
+
+  /** Writes how far the work outside is: one row. */
+  keepOutbox(items: readonly OutboxItem[]): void {
+    this.#store.keepOutbox(items);
   }
 
   get keys(): KeyIndex {
@@ -251,7 +262,7 @@ export class Resident {
   /** Ends the deletion: the tables go. */
   vanish(): void {
     this.#departure.end();
-    this.#store.books.close();
+    this.#store.close();
   }
 
   /** ms on the server's clock since when an alarm has had something to do; null when nobody is here. */

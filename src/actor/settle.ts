@@ -1,12 +1,24 @@
-import type { Envelope } from "../lifecycle/types.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { canonicalJson } from "../base/json.ts";
+import type { Input } from "../lifecycle/input.ts";
+import type { Activity, Envelope } from "../lifecycle/types.ts";
+import { lastResultRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
+import type { Known } from "./outbox.ts";
+import { takesResults } from "./record-known.ts";
+import { recordOf } from "./record-rows.ts";
 import { answer, noSuchActor, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, SettleCommand } from "./rpc.ts";
 
-/** The result of an activity, from whoever did the work: one record, whatever becomes of it; a repeat of the last one none. */
+type Result = Extract<Input, { kind: "activity_done" | "activity_failed" }>;
+
+/**
+ * The result of an activity, from whoever did the work: one record, whatever becomes of it; none for a repeat of the
+ * result that it has. An actor that is held back keeps it until it goes on.
+ */
 export async function settle(resident: Resident, command: SettleCommand): Promise<Reply> {
-  const { id, ref, outcome, attempts, by, principal } = command;
+  const { id, ref, by, principal } = command;
   await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
@@ -16,22 +28,63 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
   const now = work.now(Date.now());
   work.fireDue(now);
   const { envelope } = work.actor;
-  const taken = envelope.activities.some((one) => one.ref === ref && one.status === "running");
-  const input =
-    "output" in outcome
-      ? ({ kind: "activity_done", ref, output: outcome.output, attempts } as const)
-      : ({ kind: "activity_failed", ref, error: outcome.error } as const);
+  const input = resultOf(command);
+  const activity = envelope.activities.find((one) => one.ref === ref && one.status === "running");
+  const kept = keptResult(resident, ref);
+  const before = activity === undefined ? recorded(resident, ref) : kept;
+  const same = before !== null && isSame(before, input);
+  const settled = (taken: boolean): Reply =>
+    answer(200, { taken, status: statusOf(envelope, ref), same }, work.actor.envelope.seq);
+  // What is due has been fired by the first of them, or is by the alarm.
+  if (same || (activity !== undefined && kept !== null)) return settled(false);
+  if (activity !== undefined && !takesResults(work)) {
+    if (work.changed) resident.commit(work.actor, work.records);
+    keep(resident, activity, { input, by, principal });
+    return settled(true);
+  }
   const advanced = work.try(input, now, { key: null, request: null, by, principal });
   if (advanced.ok) work.take(advanced);
   if (work.changed) resident.commit(work.actor, work.records);
-  if (!advanced.ok) return refuseFault(advanced.fault);
-  return answer(
-    200,
-    { taken, status: statusOf(envelope, ref), same: false },
-    work.actor.envelope.seq,
+  return advanced.ok ? settled(activity !== undefined) : refuseFault(advanced.fault);
+}
+
+function resultOf({ ref, outcome, attempts }: SettleCommand): Result {
+  return "output" in outcome
+    ? { kind: "activity_done", ref, output: outcome.output, attempts }
+    : { kind: "activity_failed", ref, error: outcome.error };
+}
+
+/** A result that came while the actor was held back. */
+function keptResult(resident: Resident, ref: string): Result | null {
+  const item = resident.outbox.find(({ effect }) => effect.kind === "start" && effect.ref === ref);
+  return (item?.known?.input as Result | undefined) ?? null;
+}
+
+function keep(resident: Resident, { ref, id, src, input }: Activity, known: Known): void {
+  const others = resident.outbox.filter(
+    ({ effect }) => effect.kind !== "start" || effect.ref !== ref,
   );
+  const effect = { kind: "start", ref, id, src, input } as const;
+  resident.keepOutbox([...others, { effect, attempts: 0, nextAt: 0, errors: [], known }]);
+}
+
+/** The last result of an activity that is in the log. */
+function recorded(resident: Resident, ref: string): Result | null {
+  const row = lastResultRow(resident.db, ref);
+  if (row === null) return null;
+  const { kind, payload } = recordOf(row);
+  return { kind, ...payload } as unknown as Result;
+}
+
+/** Whether two results say the same, whoever brought them, however often it was tried. */
+function isSame(a: Result, b: Result): boolean {
+  return a.kind === b.kind && canonicalJson(saying(a)) === canonicalJson(saying(b));
+}
+
+function saying(result: Result): JsonValue {
+  return result.kind === "activity_done" ? result.output : (result.error as unknown as JsonObject);
 }
 
 function statusOf({ ended }: Envelope, ref: string): string | null {
-  return ended.find((one) => one.ref === ref)?.status ?? null;
+  return ended.findLast((one) => one.ref === ref)?.status ?? null;
 }

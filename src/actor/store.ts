@@ -109,6 +109,12 @@ export class Store {
     else this.#keys.add(keys);
   }
 
+  /** The tables went, with all that was in them. */
+  close(): void {
+    this.books.close();
+    this.#outbox = [];
+  }
+
   /** One transaction on tables of today's schema. */
   upgraded(write: () => void): void {
     this.#db.transaction(() => {

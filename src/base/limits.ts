@@ -52,6 +52,19 @@ export const LIMITS = {
   leaseMostMs: 43_200_000,
   /** activities that ended and are still shown in their actor. */
   endedActivities: 10,
+  /** errors of an activity's attempts that are kept, the last ones. */
+  attemptErrors: 10,
+  /** calls of one actor's activities under way at once: the platform holds no more connections open in one invocation. */
+  callsInFlight: 6,
+  /** effects on other objects that one actor has under way at once. */
+  effectsInFlight: 32,
+  /** ms after which an alarm looks whether what a commit asked for is done: before an idle object is taken from memory, after 10 s. */
+  outboxWatchMs: 5_000,
+  /** ms that an alarm stays for what is under way, longer than any attempt takes. */
+  alarmStayMs: 90_000,
+  /** ms before an effect on another object is tried again: the first pause, which doubles, and the longest. */
+  effectRetryMs: 1_000,
+  effectRetryMostMs: 300_000,
   /** ms; the longest delay, 100 years: due times stay exact integers and valid dates. */
   delayMs: 3_155_760_000_000,
   /** timers fired in one transaction; what remains is fired by the alarm that follows at once. */

@@ -40,6 +40,11 @@ export class AlarmClock {
     return this.#at !== null;
   }
 
+  /** ms at which the next one goes off, as far as is known. */
+  get at(): number | null {
+    return this.#at;
+  }
+
   /** The alarm went off: the platform holds none now. */
   wentOff(): void {
     this.#at = null;

@@ -1,0 +1,75 @@
+import type { AttemptFailure } from "../activities/types.ts";
+import type { Input } from "../lifecycle/input.ts";
+import type { Effect } from "../lifecycle/types.ts";
+import type { OutboxItem } from "./outbox.ts";
+import type { Resident } from "./resident.ts";
+
+/**
+ * Carries out one effect once. It may be called again after it has succeeded: a crash can come before that is written down.
+ * `signal`: nobody waits for it any more. What it throws counts as `again`.
+ */
+export type Carrier = (
+  resident: Resident,
+  item: OutboxItem,
+  signal: AbortSignal,
+) => Promise<Carried>;
+
+/**
+ * `done`: the item goes; a result, where there is one, comes later by `settle`. `again`: another attempt after `pauseMs`, or
+ * after a pause that grows by itself. `input`: it goes, and this is recorded.
+ */
+export type Carried =
+  | { done: true }
+  | { again: AttemptFailure; pauseMs?: number }
+  | { input: Input };
+
+/** Who carries out what; of starts, by the source. */
+export interface Carriers {
+  start: { readonly [src: string]: Carrier };
+  /** Starts of sources in code. */
+  code: Carrier | null;
+  cancel: { readonly [src: string]: Carrier };
+  update: Carrier | null;
+  send: Carrier | null;
+  tell_parent: Carrier | null;
+}
+
+export const CARRIERS: Carriers = {
+  start: {},
+  code: null,
+  cancel: {},
+  update: null,
+  send: null,
+  tell_parent: null,
+};
+
+/** Null where nobody carries out such an effect. */
+export function carrierOf(effect: Effect, carriers: Carriers = CARRIERS): Carrier | null {
+  switch (effect.kind) {
+    case "start":
+      return own(carriers.start, effect.src) ?? carriers.code;
+    case "cancel":
+      return own(carriers.cancel, effect.src);
+    default:
+      return carriers[effect.kind];
+  }
+}
+
+function own(carriers: { readonly [src: string]: Carrier }, src: string): Carrier | null {
+  return Object.hasOwn(carriers, src) ? (carriers[src] as Carrier) : null;
+}
+
+/**
+ * Effects of one lane are carried out one at a time, in their order: what becomes of one activity, and messages to one
+ * receiver. Lanes do not wait for each other.
+ */
+export function laneOf(effect: Effect): string {
+  switch (effect.kind) {
+    case "send":
+      return `to ${effect.to}`;
+    case "tell_parent":
+      return "parent";
+    default:
+      return effect.ref;
+  }
+}

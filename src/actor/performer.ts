@@ -1,0 +1,240 @@
+import { isInline } from "../activities/types.ts";
+import type { AttemptFailure } from "../activities/types.ts";
+import { PerdureError } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import { logError } from "../base/log.ts";
+import type { Actor } from "../lifecycle/actor.ts";
+import { alarmTime } from "../lifecycle/timers.ts";
+import type { Effect, LogRecord } from "../lifecycle/types.ts";
+import { CARRIERS, carrierOf, laneOf } from "./carriers.ts";
+import type { Carried, Carrier, Carriers } from "./carriers.ts";
+import type { Observer } from "./observer.ts";
+import { afterFailure, isHeld, outboxAfter } from "./outbox.ts";
+import type { Known, OutboxItem } from "./outbox.ts";
+import { recordKnown } from "./record-known.ts";
+import type { Resident } from "./resident.ts";
+
+/** An effect that is being carried out. */
+interface Flight {
+  lane: string;
+  inline: boolean;
+  abort: AbortController;
+}
+
+/**
+ * Carries out what the outbox holds.
+ *
+ * E1  What a commit asks for is in the outbox by that commit, and so is an alarm that looks after it: a crash loses nothing.
+ * E2  An item is under way at most once in this object, and stays in the outbox until its end is written down: at least once.
+ * E3  No answer waits for it. A begun call leaves when the commit is on the disk, since the platform holds it until then.
+ * E4  The end of an item whose effect has left the outbox meanwhile is nobody's business any more.
+ */
+export class Performer implements Observer {
+  readonly #resident: Resident;
+  readonly #background: (work: Promise<void>) => void;
+  readonly #carriers: Carriers;
+  readonly #flights = new Map<Effect, Flight>();
+  /** Wakes the alarm that stays for what is under way. */
+  #changed = Promise.withResolvers<void>();
+
+  /** `background` keeps the object alive for work that no answer waits for. */
+  constructor(
+    resident: Resident,
+    background: (work: Promise<void>) => void,
+    carriers: Carriers = CARRIERS,
+  ) {
+    this.#resident = resident;
+    this.#background = background;
+    this.#carriers = carriers;
+  }
+
+  loaded(_: Actor, wokenBy: "call" | "alarm"): void {
+    if (wokenBy === "alarm") return;
+    // An alarm that got lost is set again by whatever wakes the actor.
+    this.#resident.alarm.ensure(this.#wakeAt());
+    this.#begin();
+  }
+
+  owes(_: Actor | null, after: Actor, records: readonly LogRecord[]): number | null {
+    return this.#wakeAt(after, outboxAfter(this.#resident.outbox, records));
+  }
+
+  committed(_: Actor | null, after: Actor | null): void {
+    const { outbox } = this.#resident;
+    for (const [effect, { abort }] of this.#flights) {
+      if (after === null || !outbox.some((item) => item.effect === effect)) abort.abort();
+    }
+    this.#begin();
+    this.#nudge();
+  }
+
+  /**
+   * In the alarm: begins what is due and stays for what is under way, since an object that nobody calls may be taken from
+   * memory. It goes early where the next alarm is due, which cannot go off before this one is through.
+   */
+  async settle(): Promise<number | null> {
+    this.#begin();
+    while (this.#flights.size > 0) {
+      const until = this.#dueAt();
+      const changed = this.#changed.promise;
+      if (until <= Date.now() || !(await changedBefore(changed, until))) break;
+    }
+    return this.#wakeAt();
+  }
+
+  /** ms at which an alarm is wanted for what is left, or null. */
+  #wakeAt(
+    actor: Actor | null = this.#resident.actor,
+    items: readonly OutboxItem[] = this.#resident.outbox,
+  ): number | null {
+    if (actor === null) return null;
+    const watch = Date.now() + LIMITS.outboxWatchMs;
+    let first: number | null = null;
+    for (const item of items) {
+      if (isHeld(item, actor.envelope.status)) continue;
+      // What is due is under way, or waits for what is: only a crash leaves it to the alarm.
+      const at = item.nextAt > Date.now() ? item.nextAt : watch;
+      if (first === null || at < first) first = at;
+    }
+    return first;
+  }
+
+  /** ms at which something else is due in this object. */
+  #dueAt(): number {
+    const { actor, outbox, alarm } = this.#resident;
+    const timer = actor && alarmTime(actor.envelope);
+    const waiting = outbox.filter(({ effect }) => !this.#flights.has(effect));
+    const times = waiting.map(({ nextAt }) => nextAt).filter((at) => at > Date.now());
+    const most = Date.now() + LIMITS.alarmStayMs;
+    return Math.min(most, alarm.at ?? most, timer ?? most, ...times);
+  }
+
+  #begin(): void {
+    const { actor, outbox } = this.#resident;
+    if (actor === null || outbox.length === 0) return;
+    const now = Date.now();
+    const lanes = new Set([...this.#flights.values()].map(({ lane }) => lane));
+    for (const item of outbox) {
+      const lane = laneOf(item.effect);
+      const taken = lanes.has(lane);
+      lanes.add(lane);
+      if (taken || item.nextAt > now || isHeld(item, actor.envelope.status)) continue;
+      this.#carry(actor, item, lane);
+    }
+  }
+
+  #carry(actor: Actor, item: OutboxItem, lane: string): void {
+    const { effect, known } = item;
+    const carrier = carrierOf(effect, this.#carriers);
+    if (carrier === null && known === undefined) return;
+    const inline = effect.kind === "start" && isInline(effect.src);
+    if (known === undefined && this.#full(inline)) return;
+    const abort = new AbortController();
+    this.#flights.set(effect, { lane, inline, abort });
+    const { uid } = actor.envelope;
+    this.#background(
+      this.#fly(uid, item, carrier, abort.signal)
+        .finally(() => this.#flights.delete(effect))
+        .then(() => this.#begin())
+        // It is in the outbox still, and an alarm looks after it.
+        .catch((error: unknown) => logError("error", error, { during: "the end of an effect" }))
+        .finally(() => this.#nudge()),
+    );
+  }
+
+  async #fly(
+    uid: string,
+    item: OutboxItem,
+    carrier: Carrier | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { effect, known } = item;
+    if (known !== undefined || carrier === null) {
+      if (known !== undefined) await this.#record(uid, effect, known);
+      return;
+    }
+    let carried: Carried;
+    try {
+      carried = await carrier(this.#resident, item, signal);
+    } catch (error) {
+      carried = { again: failureOf(error) };
+    }
+    const left = this.#left(uid, effect);
+    if (left === null) return;
+    if ("done" in carried) this.#keep(left, null);
+    else if ("input" in carried) await this.#record(uid, effect, knownBy(carried.input));
+    else {
+      const now = Date.now();
+      const pauseMs = carried.pauseMs ?? pauseAfter(left.attempts);
+      this.#keep(left, afterFailure(left, carried.again, now, now + pauseMs));
+    }
+  }
+
+  #full(inline: boolean): boolean {
+    const most = inline ? LIMITS.callsInFlight : LIMITS.effectsInFlight;
+    return [...this.#flights.values()].filter((flight) => flight.inline === inline).length >= most;
+  }
+
+  /** Writes down what became of an item; where that cannot be now, it is kept and tried again. */
+  async #record(uid: string, effect: Effect, known: Known): Promise<void> {
+    let recorded = false;
+    try {
+      recorded = await recordKnown(this.#resident, uid, known);
+    } catch (error) {
+      logError("warn", error, { during: "recording a result" });
+    }
+    const item = this.#left(uid, effect);
+    if (item === null || recorded) return;
+    const held = isHeld(item, this.#resident.actor?.envelope.status ?? "active");
+    if (held && item.known !== undefined) return;
+    this.#keep(item, { ...item, known, nextAt: held ? 0 : Date.now() + LIMITS.alarmRetryMostMs });
+  }
+
+  /** The item as it is now; null when it went meanwhile. */
+  #left(uid: string, effect: Effect): OutboxItem | null {
+    const { actor, outbox } = this.#resident;
+    if (actor?.envelope.uid !== uid) return null;
+    return outbox.find((item) => item.effect === effect) ?? null;
+  }
+
+  /** Writes an item anew, or takes it out, with the alarm for what is left. */
+  #keep(item: OutboxItem, next: OutboxItem | null): void {
+    const { outbox, alarm } = this.#resident;
+    this.#resident.keepOutbox(outbox.flatMap((one) => (one !== item ? [one] : (next ?? []))));
+    alarm.ensure(this.#wakeAt());
+  }
+
+  #nudge(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+}
+
+/** False when the time comes first. */
+async function changedBefore(changed: Promise<void>, until: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), Math.max(0, until - Date.now()));
+  try {
+    return await Promise.race([changed.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function knownBy(input: Known["input"]): Known {
+  return { input, by: null, principal: null };
+}
+
+/** ms after the first, second, … attempt that failed. */
+function pauseAfter(attempts: number): number {
+  return Math.min(LIMITS.effectRetryMs * 2 ** attempts, LIMITS.effectRetryMostMs);
+}
+
+function failureOf(error: unknown): AttemptFailure {
+  if (error instanceof PerdureError) {
+    const { code, detail } = error.failure;
+    return { code, message: detail, retryable: true };
+  }
+  logError("error", error, { during: "carrying out an effect" });
+  return { code: "failed", message: "Something failed on our side.", retryable: true };
+}
