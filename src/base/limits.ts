@@ -41,6 +41,9 @@ export const LIMITS = {
   retryFactor: 100,
   /** entries of one list in an activity's input: codes that end it, reminders, escalations. */
   activityListEntries: 100,
+  /** ms between two reminders at least, and reminders of one approval: each is a record and a webhook message. */
+  reminderLeastMs: 60_000,
+  remindersPerApproval: 100,
   /** bytes of an answer's body; it becomes part of a record and of an event. */
   httpResponseBytes: 250_000,
   /** headers of one call. */

@@ -1,6 +1,7 @@
 import { ID_PATTERN } from "../base/ids.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import { implementations as deployed } from "../implementations/index.ts";
 import { checkActions } from "./check/actions.ts";
 import { checkEndlessAlways } from "./check/always.ts";
@@ -24,7 +25,6 @@ import type { Tree } from "./check/tree.ts";
 import { checkDoubts } from "./check/warnings.ts";
 import { isExpression, own } from "./dialect.ts";
 import type { Implementations } from "./implementations.ts";
-import { at } from "./template.ts";
 import type { CheckReport, StateValue } from "./types.ts";
 
 /**

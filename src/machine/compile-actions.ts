@@ -2,11 +2,12 @@ import { assign, cancel, emit, enqueueActions, raise } from "xstate";
 import { LIMITS } from "../base/limits.ts";
 import { dataFault, deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import type { Invoke } from "./compile.ts";
 import { argsOf } from "./compile-guards.ts";
 import { Data, dataOf, evaluation } from "./evaluation.ts";
 import type { ActionResult, Implementations } from "./implementations.ts";
-import { at, compileTemplate } from "./template.ts";
+import { compileTemplate } from "./template.ts";
 import type { EventData } from "./types.ts";
 
 /** XState's action creators return callables; what they take is not worth typing here. */

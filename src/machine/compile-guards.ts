@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isJsonObject } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import { isExpression } from "./dialect.ts";
 import { dataOf, evaluation } from "./evaluation.ts";
 import type { ImplementationArgs, Implementations } from "./implementations.ts";
-import { at, compileTemplate } from "./template.ts";
+import { compileTemplate } from "./template.ts";
 import type { EventData } from "./types.ts";
 
 /** What a guard may look at; the snapshot is XState's. */

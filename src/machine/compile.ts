@@ -3,6 +3,7 @@ import type { AnyStateMachine } from "xstate";
 import { LIMITS } from "../base/limits.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import { implementations as deployed } from "../implementations/index.ts";
 import { ActionCompiler, wholeMs } from "./compile-actions.ts";
 import type { CompiledAction } from "./compile-actions.ts";
@@ -14,7 +15,7 @@ import { doneType, errorType } from "./activity-events.ts";
 import { listed, targetOf } from "./dialect.ts";
 import { Data, dataOf, evaluation, requireObject } from "./evaluation.ts";
 import type { Implementations } from "./implementations.ts";
-import { at, compileTemplate } from "./template.ts";
+import { compileTemplate } from "./template.ts";
 import type { Template } from "./template.ts";
 import type { EventData } from "./types.ts";
 

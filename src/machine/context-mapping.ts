@@ -1,7 +1,8 @@
 import { isJsonObject } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import { evaluation } from "./evaluation.ts";
-import { at, compileTemplate } from "./template.ts";
+import { compileTemplate } from "./template.ts";
 
 /** The old context → the new one, within an evaluation. What fails is told to the evaluation. */
 export type ContextMapping = (context: JsonObject) => JsonObject;

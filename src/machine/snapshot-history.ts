@@ -1,10 +1,10 @@
 import { isJsonObject } from "../base/json.ts";
 import type { JsonValue } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { StateNode } from "./engine-types.ts";
 import type { Refuse } from "./snapshot.ts";
-import { at } from "./template.ts";
 import type { MachineState } from "./types.ts";
 
 /** XState's `historyValue`, by paths. Each history state leads back to states that could have been active at once. */

@@ -1,12 +1,12 @@
 import { PerdureError } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import { Problems, quoted } from "./check/problems.ts";
 import type { CompiledMachine } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import type { StateNode } from "./engine-types.ts";
 import { readHistory } from "./snapshot-history.ts";
-import { at } from "./template.ts";
 import type { MachineState, StateValue } from "./types.ts";
 
 const KNOWN = ["status", "value", "context", "historyValue", "children", "output", "error", "tags"];

@@ -1,16 +1,12 @@
 import { deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { at } from "../base/pointer.ts";
 import { isExpression } from "./dialect.ts";
 import { evaluation } from "./evaluation.ts";
 import { compileExpression } from "./expression.ts";
 
 /** JSON with expressions in it, ready to be filled: the result is frozen. */
 export type Template = (context: JsonObject, event: unknown) => JsonValue;
-
-/** Appends one reference token to a JSON pointer (RFC 6901). */
-export function at(pointer: string, token: string | number): string {
-  return `${pointer}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
 
 /** Definitions are checked before they are compiled; an expression that does not compile here was never deployed. */
 export function compileTemplate(value: JsonValue, pointer: string): Template {

@@ -1,9 +1,9 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import { BUILT_IN_ACTIONS, isBuiltInAction, isExpression, listed, own } from "../dialect.ts";
 import type { BuiltInAction } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { checkDelay } from "./delays.ts";
 import { checkEvent } from "./events.ts";

@@ -1,11 +1,11 @@
 import { RESERVED_DATA_KEY, isJsonObject } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import { implementations } from "../../implementations/index.ts";
 import type { CompiledMachine } from "../compile.ts";
 import { stepsOf } from "../context-mapping.ts";
 import { isExpression } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { Problems, quoted } from "./problems.ts";
 import { checkTemplate } from "./templates.ts";

@@ -1,7 +1,7 @@
 import { RESERVED_DATA_KEY, canonicalJson } from "../../base/json.ts";
 import type { JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
-import { at } from "../template.ts";
+import { at } from "../../base/pointer.ts";
 import type { ErrorCode } from "./codes.ts";
 import type { Errors } from "./problems.ts";
 

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import { isDelayMs, isDelayName, isExpression, own, parseDelayKey } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { meantAsExpression } from "./lookalikes.ts";
 import { quoted, suggestion } from "./problems.ts";

@@ -1,10 +1,10 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import { codeOf } from "../../fingerprint/kernel.ts";
 import { descriptorFault, eventTypeFault, own } from "../dialect.ts";
 import type { EventTypeFault } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { ErrorCode } from "./codes.ts";
 import type { Check } from "./context.ts";
 import { quoted } from "./problems.ts";

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { at } from "../../base/pointer.ts";
 import { BUILT_IN_GUARDS, isBuiltInGuard, isExpression, own } from "../dialect.ts";
 import type { BuiltInGuard } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { INSTEAD_OF_GUARD_KEYS, checkKeys } from "./keys.ts";
 import { meantAsExpression } from "./lookalikes.ts";

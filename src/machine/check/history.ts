@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../base/json.ts";
+import { at } from "../../base/pointer.ts";
 import { listed, own } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { areCompatible, isWithin, resolveTarget } from "./targets.ts";
 import type { State } from "./tree.ts";

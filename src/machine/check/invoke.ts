@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import { INVOKE_KEYS, listed, own } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { INSTEAD_OF_INVOKE_KEYS, checkKeys } from "./keys.ts";
 import { checkSource } from "./sources.ts";

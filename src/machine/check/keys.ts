@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
+import { at } from "../../base/pointer.ts";
 import { ROOT_KEYS, STATE_KEYS } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Errors } from "./problems.ts";
 import { capitalised, quoted, suggestion } from "./problems.ts";
 import type { State } from "./tree.ts";

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import type { CompiledMachine } from "../compile.ts";
 import type { StateNode } from "../engine-types.ts";
 import { pathOf } from "../engine-types.ts";
 import { commonAncestor, endsMachine, isWithin, landsOn, mappedPaths } from "../landing.ts";
 import type { StateMapping } from "../landing.ts";
-import { at } from "../template.ts";
 import type { Problems } from "./problems.ts";
 import { quoted, suggestion } from "./problems.ts";
 

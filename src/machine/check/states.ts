@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import { STATE_TYPES, own } from "../dialect.ts";
-import { at } from "../template.ts";
 import { checkStateKeys } from "./keys.ts";
 import type { Errors, Warnings } from "./problems.ts";
 import { quoted, suggestion } from "./problems.ts";

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { at } from "../../base/pointer.ts";
 import { isExpression, own } from "../dialect.ts";
 import { compileExpression } from "../expression.ts";
-import { at } from "../template.ts";
 import type { Check, ExpressionFacts } from "./context.ts";
 import { warnOfNearKey, warnOfText } from "./lookalikes.ts";
 import { quoted } from "./problems.ts";

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../base/json.ts";
+import { at } from "../../base/pointer.ts";
 import { own } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { described } from "./tree.ts";
 import type { State } from "./tree.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { at } from "../../base/pointer.ts";
 import { TRANSITION_KEYS, listed, own } from "../dialect.ts";
-import { at } from "../template.ts";
 import { checkActions, checkPatch } from "./actions.ts";
 import type { Check } from "./context.ts";
 import { checkDelayKey } from "./delays.ts";

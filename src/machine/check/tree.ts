@@ -1,9 +1,9 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { at } from "../../base/pointer.ts";
 import { own, stateType } from "../dialect.ts";
 import type { StateType } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { ErrorCode } from "./codes.ts";
 import type { Errors } from "./problems.ts";
 import { quoted } from "./problems.ts";

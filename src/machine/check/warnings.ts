@@ -1,5 +1,5 @@
 import { own } from "../dialect.ts";
-import { at } from "../template.ts";
+import { at } from "../../base/pointer.ts";
 import type { Check } from "./context.ts";
 import { canBeDone, isConfigured } from "./flow.ts";
 import type { Flow } from "./flow.ts";

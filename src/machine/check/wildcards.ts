@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../base/json.ts";
 import type { JsonValue } from "../../base/json.ts";
+import { at } from "../../base/pointer.ts";
 import { listed, own } from "../dialect.ts";
-import { at } from "../template.ts";
 import type { Check } from "./context.ts";
 import { canBeDone, isConfigured, upwards } from "./flow.ts";
 import type { Flow } from "./flow.ts";
