@@ -8,6 +8,7 @@ import { cpuSeconds, residentMegabytes } from "../process-facts.ts";
 import { table } from "../table.ts";
 import { WrongAnswer } from "../target.ts";
 import type { Running } from "../target.ts";
+import { floorOf } from "./floor.ts";
 import { call, listed, onAll, spawnAll } from "./client.ts";
 import {
   TARGET,
@@ -43,11 +44,16 @@ await runScript(async () => {
   }
   await Lab.use(async (lab) => {
     for (const fact of machineFacts(lab.directory)) console.log(fact);
-    await lab.serve(perdure, (running) => migrate(running, actors, clients));
+    const askedPerSecond = await lab.serve(perdure, (running) => migrate(running, actors, clients));
+    const floor = await floorOf(lab, fleetOf(actors), clients);
+    console.log(
+      `\nbare objects, asleep, one insert each, in the same run: ${floor.perSecond.toFixed(0)}/s, ${floor.cpuMs.toFixed(1)} ms of processor each (${floor.objects} of them); the sweep asked ${askedPerSecond.toFixed(0)} actors/s, ${(askedPerSecond / floor.perSecond).toFixed(2)} of that`,
+    );
   });
 });
 
-async function migrate(running: Running, actors: number, clients: number): Promise<void> {
+/** Answers how many actors the sweep asked each second. */
+async function migrate(running: Running, actors: number, clients: number): Promise<number> {
   const { url, pid } = running;
   const loans = fleetOf(actors);
   const spawned = await timed(() => spawnAll(url, loans));
@@ -102,6 +108,7 @@ async function migrate(running: Running, actors: number, clients: number): Promi
   );
   expectFinal(counts, loans);
   console.log(`listed: ${await listed(url, loans)} actors on ${TARGET}, each one that has to be`);
+  return (sweep.last.sweep.woken * 1_000) / sweep.allMs;
 }
 
 interface Plan {
