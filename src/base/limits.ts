@@ -53,6 +53,13 @@ export const LIMITS = {
   /** ms; the shortest and the longest lease of a task: a lost worker is noticed, and a night's work can be done. */
   leaseLeastMs: 1_000,
   leaseMostMs: 43_200_000,
+  /** completed activities of one actor that a compensation would undo. */
+  undosPerActor: 1_000,
+  /** bytes of JSON; what the children of one activity gave: it becomes one event. */
+  childrenBytes: 250_000,
+  /** messages without a taker that an actor still shows, and bytes of JSON of all of them but the last; the log has them all. */
+  undeliverableKept: 100,
+  undeliverableBytes: 100_000,
   /** activities that ended and are still shown in their actor. */
   endedActivities: 10,
   /** errors of an activity's attempts that are kept, the last ones. */

@@ -1,20 +1,22 @@
-import type { Fault } from "../machine/evaluation.ts";
-import { step } from "../machine/step.ts";
-import type { EventData, StepScope } from "../machine/types.ts";
 import { reasonText } from "../migration/reason.ts";
-import type { JsonObject } from "../base/json.ts";
-import { doneEvent, errorEvent, invokeOf } from "../machine/activity-events.ts";
-import { endActivity } from "./activities.ts";
 import type { Actor } from "./actor.ts";
-import { changeRefs, conclude, control } from "./conclude.ts";
-import type { Advanced, RecordPart } from "./conclude.ts";
+import { settleChild } from "./children.ts";
+import { changeRefs, control } from "./conclude.ts";
+import type { Advanced } from "./conclude.ts";
+import { Effects } from "./effects.ts";
+import { finish } from "./finish.ts";
+import { fire } from "./fire.ts";
 import type { Input, Origin } from "./input.ts";
+import { receive, undelivered } from "./messages.ts";
 import { moveBy } from "./move.ts";
+import { react } from "./react.ts";
 import { notMoved } from "./refuse-move.ts";
 import { rescue } from "./rescue.ts";
+import { retry } from "./retry.ts";
 import { rollBack } from "./roll-back.ts";
-import { arm, inOrder, timerEvent, timerFault, timerName } from "./timers.ts";
-import type { Envelope, RecordError, Timer } from "./types.ts";
+import { settle } from "./settle.ts";
+import { changeTask } from "./tasks.ts";
+import { arm, timerFault } from "./timers.ts";
 
 /**
  * One input, one record: a pure function of actor, input and time. An event that fails is refused and
@@ -23,44 +25,40 @@ import type { Envelope, RecordError, Timer } from "./types.ts";
 export function advance(actor: Actor, input: Input, at: number, origin: Origin): Advanced {
   const { envelope } = actor;
   switch (input.kind) {
-    case "event":
-    case "message": {
+    case "event": {
       const { kind, type, payload } = input;
       return react(actor, { ...payload, type }, { kind, type, payload }, at, origin);
     }
+    case "message":
+      return receive(actor, input, at, origin);
     case "activity_done":
     case "activity_failed":
       return settle(actor, input, at, origin);
     case "child_done":
     case "child_failed":
+      return settleChild(actor, input, at, origin);
     case "task_changed":
+      return changeTask(actor, input, at, origin) ?? failed("The task has ended.");
     case "undelivered":
-      throw new Error(`An input of kind '${input.kind}' cannot be taken by this version.`);
+      return undelivered(actor, input, at, origin);
     case "timer":
       return fire(actor, input.timerId, at, origin);
     case "paused":
-    case "resumed":
+    case "resumed": {
+      const { kind, reason } = input;
+      const status = kind === "paused" ? kind : "active";
+      const payload = reason === null ? null : { reason };
+      return control(actor, { status }, { kind, payload }, at, origin);
+    }
     case "terminated": {
       const { kind, reason } = input;
-      const status = kind === "resumed" ? "active" : kind;
-      const changes = status === "terminated" ? { status, timers: [], parked: [] } : { status };
-      return control(
-        actor,
-        changes as Partial<Envelope>,
-        { kind, payload: reason === null ? null : { reason } },
-        at,
-        origin,
-      );
+      const payload = reason === null ? null : { reason };
+      const effects = new Effects(envelope.seq + 1);
+      const ended = finish({ ...envelope, status: kind }, effects, at);
+      return control(actor, ended, { kind, payload, effects: effects.list }, at, origin);
     }
-    case "retried": {
-      const again = envelope.parked.filter(({ timer }) => input.items.includes(timer.id));
-      const changes = {
-        parked: envelope.parked.filter((item) => !again.includes(item)),
-        timers: inOrder([...envelope.timers, ...again.map(({ timer }) => timer)]),
-      };
-      const payload = { items: again.map(({ timer }) => timer.id) };
-      return control(actor, changes, { kind: "retried", payload }, at, origin);
-    }
+    case "retried":
+      return retry(actor, input.items, at, origin);
     case "scheduled": {
       const { kind, type, payload, dueAt } = input;
       const set = arm(envelope, { kind: "schedule", event: { ...payload, type }, dueAt }, at);
@@ -106,113 +104,4 @@ export function advance(actor: Actor, input: Input, at: number, origin: Origin):
 /** What a replay says where the verb's own caller is told more. */
 function failed(message: string): Advanced {
   return { ok: false, fault: { code: "expression_failed", message } };
-}
-
-/** The one result of an activity. */
-function settle(actor: Actor, input: Result, at: number, origin: Origin): Advanced {
-  const { envelope, machine } = actor;
-  const { kind, ref } = input;
-  const outcome = kind === "activity_done" ? { output: input.output } : { error: input.error };
-  const attempts = kind === "activity_done" ? input.attempts : input.error.attempts;
-  const payload = { ref, attempts, ...outcome } as unknown as JsonObject;
-  const activity = envelope.activities.find((one) => one.ref === ref && one.status === "running");
-  if (activity === undefined) {
-    const id = envelope.ended.find((one) => one.ref === ref)?.id;
-    const type = id === undefined ? null : stepName(kind, id);
-    return control(actor, {}, { kind, type, payload, handled: false, reason: "late" }, at, origin);
-  }
-  const { id } = activity;
-  const part: RecordPart = { kind, type: stepName(kind, id), payload };
-  if (kind === "activity_failed") {
-    const told = invokeOf(machine, activity)?.onError ?? false;
-    if (!told) {
-      const failed = { ...activity, status: "failed", error: input.error } as const;
-      const activities = envelope.activities.map((one) => (one === activity ? failed : one));
-      const timers = envelope.timers.filter(
-        (timer) => timer.kind !== "activity" || timer.activity !== ref,
-      );
-      return control(
-        actor,
-        { activities, timers },
-        { ...part, handled: false, reason: "nobody" },
-        at,
-        origin,
-      );
-    }
-  }
-  const ended = endActivity(
-    envelope,
-    activity,
-    kind === "activity_done" ? "completed" : "failed",
-    at,
-    { attempts, error: kind === "activity_done" ? null : input.error },
-  );
-  const event =
-    kind === "activity_done"
-      ? doneEvent(id, input.output)
-      : errorEvent(id, input.error as unknown as JsonObject);
-  return react({ ...actor, envelope: ended }, event, part, at, origin);
-}
-
-type Result = Extract<Input, { kind: "activity_done" | "activity_failed" }>;
-
-function stepName(kind: Result["kind"], id: string): string {
-  return `@${kind === "activity_done" ? "done" : "error"}:${id}`;
-}
-
-function fire(actor: Actor, timerId: string, at: number, origin: Origin): Advanced {
-  const { envelope, machine } = actor;
-  const timer = envelope.timers.find(({ id }) => id === timerId);
-  if (timer === undefined) throw new Error(`The actor has no timer '${timerId}'.`);
-  const timers = envelope.timers.filter(({ id }) => id !== timerId);
-  const without = { ...actor, envelope: { ...envelope, timers } };
-  const { type: _type, ...payload } = "event" in timer ? timer.event : { type: "" };
-  const part: RecordPart = {
-    kind: "timer",
-    type: timerName(timer),
-    payload: "event" in timer ? payload : null,
-    timer: { id: timer.id, dueAt: timer.dueAt },
-  };
-  const outcome = react(without, timerEvent(timer, machine), part, at, origin);
-  return outcome.ok ? outcome : park(without, timer, outcome.fault, part, at, origin);
-}
-
-function park(
-  actor: Actor,
-  timer: Timer,
-  fault: Fault,
-  part: RecordPart,
-  at: number,
-  origin: Origin,
-): Advanced {
-  const { envelope } = actor;
-  const error: RecordError = { ...fault };
-  const item = { timer, seq: envelope.seq + 1, at, error };
-  const parked = [...envelope.parked, item];
-  // Many long messages would outgrow the snapshot's row; the record has each of them whole.
-  const brief = { ...item, error: { code: error.code, message: `See record ${item.seq}.` } };
-  const bounded =
-    timerFault({ ...envelope, parked }) === null ? parked : [...envelope.parked, brief];
-  return control(actor, { parked: bounded }, { ...part, handled: false, error }, at, origin);
-}
-
-/** Gives an event to the machine. */
-function react(
-  actor: Actor,
-  event: EventData,
-  part: RecordPart,
-  at: number,
-  origin: Origin,
-): Advanced {
-  const { envelope, machine, live } = actor;
-  const scope: StepScope = {
-    id: envelope.id,
-    definitionId: envelope.definitionId,
-    uid: envelope.uid,
-    seq: envelope.seq + 1,
-    now: at,
-  };
-  const outcome = step(machine, live, event, scope);
-  if (!outcome.ok) return outcome;
-  return conclude(actor, outcome, part, at, origin);
 }

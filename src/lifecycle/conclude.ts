@@ -10,8 +10,11 @@ import type { Actor } from "./actor.ts";
 import type { Origin } from "./input.ts";
 import { encodeBody } from "./record.ts";
 import { applyTimerCommand, timerFault, tooManyTimers } from "./timers.ts";
-import { beginActivity, cancelActivities, stopActivity } from "./activities.ts";
-import type { ActorStatus, Effect, Envelope, LogRecord } from "./types.ts";
+import { beginActivity, stopActivity } from "./activities.ts";
+import { Effects } from "./effects.ts";
+import { finish } from "./finish.ts";
+import { askSend } from "./send.ts";
+import type { ActorStatus, Envelope, LogRecord } from "./types.ts";
 
 /** What one input makes of an actor: the next one and the record that says so, or why nothing happens. */
 export type Advanced = { ok: true; actor: Actor; record: LogRecord } | { ok: false; fault: Fault };
@@ -26,32 +29,20 @@ export function conclude(
   part: RecordPart,
   at: number,
   origin: Origin,
+  effects = new Effects(actor.envelope.seq + 1),
 ): Advanced {
   const { envelope: before, machine } = actor;
   const { live, state, commands, handled, reason, decisions } = outcome;
   let envelope = before;
   const emitted: EventData[] = [];
-  let effects: Effect[] = [];
-  let asked = 0;
-  const nextRef = () => `${before.seq + 1}:${asked++}`;
   for (const command of commands) {
     if (command.kind === "emit") emitted.push(command.event);
     else if (command.kind === "start_activity") {
-      const begun = beginActivity(envelope, command, nextRef(), at);
-      envelope = begun.set;
-      effects.push(begun.effect);
+      envelope = beginActivity(envelope, command, effects, at);
     } else if (command.kind === "stop_activity") {
-      const stopped = stopActivity(envelope, command, at);
-      envelope = stopped.set;
-      // What began in this step has reached nobody.
-      for (const effect of stopped.effects) {
-        const begun = effects.length;
-        effects = effects.filter(({ kind, ref }) => kind !== "start" || ref !== effect.ref);
-        if (effects.length === begun) effects.push(effect);
-      }
+      envelope = stopActivity(envelope, command, effects, at);
     } else if (command.kind === "send_to" && command.delayMs === null) {
-      const { to, event } = command;
-      effects.push({ kind: "send", ref: nextRef(), to, event });
+      askSend(envelope, command, effects);
     } else if (command.kind === "set_ref") {
       const changed = changeRefs(envelope.refs, [[command.name, command.value]]);
       if ("fault" in changed) return { ok: false, fault: changed.fault };
@@ -70,9 +61,7 @@ export function conclude(
     envelope = { ...envelope, machine: state, status };
   }
   if (live.status !== "active") {
-    const ended = cancelActivities(envelope, envelope.activities, at);
-    envelope = { ...ended.set, timers: [], parked: [] };
-    effects.push(...ended.effects);
+    envelope = finish(envelope, effects, at);
   }
   if (envelope.generations !== before.generations) {
     const fault = timerFault(envelope);
@@ -98,7 +87,15 @@ export function conclude(
   if (!handled) result["nextEvents"] = nextEvents(live);
   return complete(
     { envelope, machine, live },
-    { ...part, handled: part.type ? handled : null, reason, decisions, emitted, effects, result },
+    {
+      ...part,
+      handled: part.type ? handled : null,
+      reason,
+      decisions,
+      emitted,
+      effects: effects.list,
+      result,
+    },
     at,
     origin,
   );

@@ -4,7 +4,7 @@ import type { StateValue } from "../machine/types.ts";
 import type { Move } from "../migration/rule.ts";
 import type { ActivityError } from "../activities/types.ts";
 import type { EventData } from "../machine/types.ts";
-import type { LogRecord, Parent } from "./types.ts";
+import type { LogRecord, Parent, Undeliverable } from "./types.ts";
 
 /** How an actor begins: kept whole in its first record, so that the log alone tells everything. */
 export interface Birth {
@@ -78,30 +78,47 @@ export interface Origin {
 
 export const NO_ORIGIN: Origin = { key: null, request: null, by: null, principal: null };
 
+type InputOf<Kind> = Extract<Input, { kind: Kind }>;
+
 /** The input that a record was made from; births have a function of their own. */
 export function inputOf(record: LogRecord, library: Library): Input {
   const { kind, type, payload, timer, error, result } = record;
+  // Whatever became of it: it came from a due time.
+  if (timer !== null) return { kind: "timer", timerId: timer.id };
   switch (kind) {
     case "event":
       return { kind, type: type as string, payload };
     case "message":
       return { kind, type: type as string, payload };
     case "activity_done": {
-      const { ref, output, attempts } = payload as unknown as Extract<
-        Input,
-        { kind: "activity_done" }
-      >;
+      const { ref, output, attempts } = payload as unknown as InputOf<"activity_done">;
       return { kind, ref, output, attempts };
     }
     case "activity_failed": {
-      const { ref, error: failure } = payload as unknown as Extract<
-        Input,
-        { kind: "activity_failed" }
-      >;
-      return { kind, ref, error: failure };
+      const { ref, error } = payload as unknown as InputOf<"activity_failed">;
+      return { kind, ref, error };
     }
-    case "timer":
-      return { kind, timerId: (timer as { id: string }).id };
+    case "child_done": {
+      const { ref, index, output } = payload as unknown as InputOf<"child_done">;
+      return { kind, ref, index, output };
+    }
+    case "child_failed": {
+      const { ref, index, error } = payload as unknown as InputOf<"child_failed">;
+      return { kind, ref, index, error };
+    }
+    case "task_changed": {
+      const { ref, assignee, expiresAt } = payload as unknown as InputOf<"task_changed">;
+      return {
+        kind,
+        ref,
+        ...(assignee === undefined ? {} : { assignee }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      };
+    }
+    case "undelivered": {
+      const { ref, to, event, error } = payload as unknown as Omit<Undeliverable, "at">;
+      return { kind, ref, to, event, ...error };
+    }
     case "paused":
     case "resumed":
     case "terminated":

@@ -128,7 +128,7 @@ export class Replay {
   #compared(record: LogRecord): JsonValue {
     const { handled, reason, stateValue, error } = record;
     if (this.#timerIds !== null) return { handled, stateValue, failed: error !== null };
-    const { decisions, emitted, result, fingerprint, type, payload } = record;
+    const { decisions, emitted, effects, result, fingerprint, type, payload } = record;
     return {
       type,
       payload,
@@ -137,6 +137,7 @@ export class Replay {
       stateValue,
       decisions: decisions as JsonValue,
       emitted,
+      effects: effects as unknown as JsonValue,
       result: ownResult(result),
       fingerprint,
       error: error as JsonValue,

@@ -1,3 +1,4 @@
+import type { Outcome } from "../activities/types.ts";
 import { LIMITS } from "../base/limits.ts";
 import { bytesOver } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
@@ -11,6 +12,7 @@ export type TimerSet = Pick<Envelope, "timers" | "generations" | "parked">;
 type TimerCommand =
   | Extract<Command, { kind: "arm_after" | "arm_raise" | "cancel_after" | "cancel_raise" }>
   | (Omit<Extract<Command, { kind: "send_to" }>, "delayMs"> & { delayMs: number });
+export type UnarmedTimer = Unarmed<Timer>;
 type Unarmed<T> = T extends Timer ? Omit<T, "id" | "generation" | "armedAt"> : never;
 
 /**
@@ -42,11 +44,20 @@ export function applyTimerCommand(set: TimerSet, command: TimerCommand, at: numb
   }
 }
 
-export function arm(set: TimerSet, timer: Unarmed<Timer>, at: number): TimerSet {
-  const generation = set.generations + 1;
-  const armed = { id: `t${generation}`, generation, armedAt: at, ...timer } as Timer;
-  const timers = inOrder([...set.timers, armed]);
-  return { timers, generations: generation, parked: set.parked };
+export function arm(set: TimerSet, timer: UnarmedTimer, at: number): TimerSet {
+  const next = armed(set, timer, at);
+  const timers = inOrder([...set.timers, next]);
+  return { timers, generations: next.generation, parked: set.parked };
+}
+
+/** A timer of the next generation, not yet among those of the set. */
+export function armed(
+  { generations }: Pick<TimerSet, "generations">,
+  timer: UnarmedTimer,
+  at: number,
+): Timer {
+  const generation = generations + 1;
+  return { id: `t${generation}`, generation, armedAt: at, ...timer };
 }
 
 /** By due time, then generation: the order in which they fire. */
@@ -101,10 +112,17 @@ export function timerName(timer: Timer): string {
     case "after":
       return `@timer:${timer.state}:${timer.delay}`;
     case "activity":
-      return `@${timer.what}:${timer.activity}`;
+      return `@${timer.what}:${timer.invoke}`;
+    case "result":
+      return resultName(timer.invoke, timer.outcome);
     default:
       return timer.event.type;
   }
+}
+
+/** How an activity's result is named there, by the activity's own name. */
+export function resultName(id: string, outcome: Outcome): string {
+  return `@${"output" in outcome ? "done" : "error"}:${id}`;
 }
 
 function without(set: TimerSet, matches: (timer: Timer) => boolean): TimerSet {

@@ -49,14 +49,27 @@ export type Timer = {
   | { kind: "after"; state: string; delay: string }
   | { kind: "raise"; event: EventData; sendId: string | null }
   | { kind: "schedule"; event: EventData }
-  /** Of the activity with this ref. `step` counts reminders, and is the index of an escalation. */
-  | { kind: "activity"; activity: string; what: ActivityDue; step: number }
+  /**
+   * Of the activity with this ref, which `invoke` names. `step` is the index in its list of reminders or escalations,
+   * `count` how many reminders of that entry there were.
+   */
+  | {
+      kind: "activity";
+      activity: string;
+      invoke: string;
+      what: ActivityDue;
+      step: number;
+      count: number;
+    }
   /** A message that waits for its delay. */
   | { kind: "send"; to: string; event: EventData; sendId: string | null }
+  /** What has come already, and led to a step that failed: parked, and due at once when it is retried. */
+  | { kind: "result"; activity: string; invoke: string; outcome: Outcome; attempts: number }
+  | { kind: "message"; event: EventData }
 );
 
-/** What a due time of an activity means. */
-export type ActivityDue = "deadline" | "reminder" | "escalation" | "expiry";
+/** What a due time of an activity means. `end`: it has nothing to wait for, and ends outside of the step that began it. */
+export type ActivityDue = "deadline" | "reminder" | "escalation" | "expiry" | "end";
 
 /** Work outside that a step started, until its one result. All of it follows from the log. */
 export interface Activity {
@@ -70,19 +83,30 @@ export interface Activity {
   /** As it was evaluated at the start. */
   input: JsonValue;
   startedAt: number;
-  /** `failed`: for good, and the machine has nothing to say to it; waits for a retry. */
-  status: "running" | "failed";
+  /**
+   * `failed`: for good, and the machine has nothing to say to it; waits for a retry. `parked`: its result has come, and the
+   * step that it leads to failed.
+   */
+  status: "running" | "failed" | "parked";
   /** Of a failed one. */
   error: ActivityError | null;
+  /** The record by which it failed or was parked, and its time. */
+  since?: { seq: number; at: number };
+  /** How often it was run again by hand. */
+  round?: number;
   /** Of a task or approval: who has it, what has been done to remind. */
   task?: TaskState;
   /** Of `actor`: the children, in the order of the list. */
   children?: readonly Child[];
-  /** Of a step of a compensation: the compensation's ref. */
-  compensates?: string;
+  /** Of `compensate`: how many it has undone. */
+  undone?: number;
+  /** Of a step of a compensation: that one's ref, null where it was retried alone, and the ref of what it undoes. */
+  compensates?: string | null;
+  undoes?: string;
 }
 
 export interface TaskState {
+  queue: string;
   assignee: string | null;
   remindersSent: number;
   escalatedTo: string | null;
@@ -102,6 +126,8 @@ export interface EndedActivity {
   id: string;
   src: string;
   status: "completed" | "failed" | "cancelled";
+  /** The record that says so. */
+  seq: number;
   endedAt: number;
   attempts: number;
   error: ActivityError | null;
@@ -141,16 +167,28 @@ export interface Parent {
  * `uid:seq:n` (`ref` is `seq:n`).
  */
 export type Effect =
-  | { kind: "start"; ref: string; id: string; src: string; input: JsonValue }
-  /** `ref` is that of the activity that ends without a result. */
-  | { kind: "cancel"; ref: string; id: string; src: string }
+  /** `round`: how often it was run again by hand; then the activity begins anew under its old key. */
+  | { kind: "start"; ref: string; id: string; src: string; input: JsonValue; round?: number }
+  /** `ref` is that of the activity whose work nobody waits for any more. */
+  | {
+      kind: "cancel";
+      ref: string;
+      id: string;
+      src: string;
+      /** Of a task: where it was handed out, and whether its time was over. */
+      queue?: string;
+      expired?: true;
+      /** Of `actor`: the children that live, by their places, and whether those are of a list. */
+      children?: readonly { index: number; id: string }[];
+      listed?: boolean;
+    }
   /** What others show of a task has changed: its `TaskState`. */
   | { kind: "update"; ref: string }
   | { kind: "send"; ref: string; to: string; event: EventData }
   /** The actor ended, and its parent is told. */
   | { kind: "tell_parent"; ref: string; outcome: Outcome };
 
-/** Work that failed without a caller, kept until someone retries it. */
+/** Work that failed without a caller, kept until someone retries it: then it is a timer that is due. */
 export interface Parked {
   timer: Timer;
   /** The record that says so. */
@@ -276,7 +314,7 @@ export interface LogRecord {
   /** Of the history after it. */
   fingerprint: string;
   epoch: number;
-  /** The timer that fired, for kind `timer`. */
+  /** The timer that fired: of kind `timer`, and of what a due time of an activity led to. */
   timer: { id: string; dueAt: number } | null;
   error: RecordError | null;
 }

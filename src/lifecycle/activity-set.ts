@@ -1,0 +1,73 @@
+import type { ActivityError } from "../activities/types.ts";
+import { LIMITS } from "../base/limits.ts";
+import { arm } from "./timers.ts";
+import type { Activity, ActivityDue, EndedActivity, Envelope, Timer } from "./types.ts";
+
+/** A due time of an activity; `step` and `count` as its timer has them. */
+export interface Due {
+  what: ActivityDue;
+  dueAt: number;
+  step?: number;
+  count?: number;
+}
+
+export function armDue(
+  envelope: Envelope,
+  { ref, id }: Activity,
+  { step = 0, count = 0, ...due }: Due,
+  at: number,
+): Envelope {
+  const timer = { kind: "activity", activity: ref, invoke: id, step, count, ...due } as const;
+  return { ...envelope, ...arm(envelope, timer, at) };
+}
+
+export function addActivity(envelope: Envelope, activity: Activity): Envelope {
+  return { ...envelope, activities: [...envelope.activities, activity] };
+}
+
+/** The activity in place of what it was. */
+export function withActivity(envelope: Envelope, activity: Activity): Envelope {
+  const { ref } = activity;
+  const activities = envelope.activities.map((one) => (one.ref === ref ? activity : one));
+  return { ...envelope, activities };
+}
+
+/** The activity is gone, with all that is due of it, and its result that was parked. */
+export function withoutActivity(envelope: Envelope, ref: string): Envelope {
+  const activities = envelope.activities.filter((one) => one.ref !== ref);
+  return { ...withoutDues(envelope, ref), activities };
+}
+
+export function endActivity(
+  envelope: Envelope,
+  { ref, id, src }: Activity,
+  endedAt: number,
+  end: Pick<EndedActivity, "status" | "attempts" | "error">,
+): Envelope {
+  const ended: EndedActivity = { ref, id, src, seq: envelope.seq + 1, endedAt, ...end };
+  return {
+    ...withoutActivity(envelope, ref),
+    ended: [...envelope.ended, ended].slice(-LIMITS.endedActivities),
+  };
+}
+
+/** It stays, and waits for somebody: nothing of it is due any more. */
+export function keepActivity(
+  envelope: Envelope,
+  activity: Activity,
+  changes: { status: "failed"; error: ActivityError } | { status: "parked" },
+  at: number,
+): Envelope {
+  const since = { seq: envelope.seq + 1, at };
+  return withActivity(withoutDues(envelope, activity.ref), { ...activity, ...changes, since });
+}
+
+function withoutDues(envelope: Envelope, ref: string): Envelope {
+  const others = (timer: Timer) =>
+    (timer.kind !== "activity" && timer.kind !== "result") || timer.activity !== ref;
+  return {
+    ...envelope,
+    timers: envelope.timers.filter(others),
+    parked: envelope.parked.filter(({ timer }) => others(timer)),
+  };
+}

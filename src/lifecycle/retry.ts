@@ -1,0 +1,85 @@
+import { setOut } from "./activities.ts";
+import { withActivity } from "./activity-set.ts";
+import type { Actor } from "./actor.ts";
+import { beginUndo } from "./compensate.ts";
+import { control } from "./conclude.ts";
+import type { Advanced } from "./conclude.ts";
+import { Effects } from "./effects.ts";
+import type { Origin } from "./input.ts";
+import { inOrder } from "./timers.ts";
+import type { Activity, Child, Envelope, Undo } from "./types.ts";
+
+/**
+ * What can be run again: parked timers by their ids, activities that failed and what could not be undone by their refs,
+ * and messages that were not delivered by theirs. `wanted`: one of these, or the name of an activity; null for all.
+ */
+export function retriable(envelope: Envelope, wanted: string | null): string[] {
+  const { parked, activities, undeliverable } = envelope;
+  const items = [
+    ...parked.map(({ timer }) => {
+      const of = timer.kind === "result" ? [timer.activity, timer.invoke] : [];
+      return { item: timer.id, names: [timer.id, ...of] };
+    }),
+    ...[...activities.filter(({ status }) => status === "failed"), ...failedUndos(envelope)].map(
+      ({ ref, id }) => ({ item: ref, names: [ref, id] }),
+    ),
+    ...undeliverable.map(({ ref }) => ({ item: ref, names: [ref] })),
+  ];
+  return items.flatMap(({ item, names }) =>
+    wanted === null || names.includes(wanted) ? [item] : [],
+  );
+}
+
+/** What was tried to be undone in vain, unless a compensation is there that will try it again. */
+export function failedUndos({ undo, activities }: Envelope): Undo[] {
+  if (activities.some(({ src }) => src === "compensate")) return [];
+  const underWay = new Set(activities.map(({ undoes }) => undoes));
+  return undo.filter(({ ref, error }) => error !== null && !underWay.has(ref));
+}
+
+/** Runs again what somebody mended the cause of; activities under the keys that they have. */
+export function retry(
+  actor: Actor,
+  items: readonly string[],
+  at: number,
+  origin: Origin,
+): Advanced {
+  const effects = new Effects(actor.envelope.seq + 1);
+  const wanted = new Set(items);
+  let envelope = retryParked(actor.envelope, wanted);
+  const undos = failedUndos(envelope);
+  for (const activity of envelope.activities) {
+    if (activity.status !== "failed" || !wanted.has(activity.ref)) continue;
+    const again = renewed(activity);
+    envelope = setOut(withActivity(envelope, again), again, effects, at);
+  }
+  for (const undo of undos) {
+    if (wanted.has(undo.ref)) envelope = beginUndo(envelope, undo, null, effects, at);
+  }
+  for (const { ref, to, event } of envelope.undeliverable) {
+    if (wanted.has(ref)) effects.ask({ kind: "send", ref, to, event });
+  }
+  const undeliverable = envelope.undeliverable.filter(({ ref }) => !wanted.has(ref));
+  const payload = { items: [...items] };
+  const part = { kind: "retried", payload, effects: effects.list } as const;
+  return control(actor, { ...envelope, undeliverable }, part, at, origin);
+}
+
+function retryParked(envelope: Envelope, wanted: ReadonlySet<string>): Envelope {
+  const again = envelope.parked.filter(({ timer }) => wanted.has(timer.id));
+  if (again.length === 0) return envelope;
+  return {
+    ...envelope,
+    parked: envelope.parked.filter((item) => !again.includes(item)),
+    timers: inOrder([...envelope.timers, ...again.map(({ timer }) => timer)]),
+  };
+}
+
+/** A failed activity before it sets out again: children that ended well are not asked twice. */
+function renewed({ since: _since, children, ...activity }: Activity): Activity {
+  const round = (activity.round ?? 0) + 1;
+  const lives = ({ id, outcome }: Child): Child =>
+    outcome !== null && "output" in outcome ? { id, outcome } : { id, outcome: null };
+  const kept = children === undefined ? {} : { children: children.map(lives) };
+  return { ...activity, ...kept, status: "running", error: null, round };
+}
