@@ -1,8 +1,10 @@
 import type { AttemptFailure } from "../activities/types.ts";
 import type { Input } from "../lifecycle/input.ts";
 import type { Effect } from "../lifecycle/types.ts";
+import { callService } from "./call-service.ts";
 import type { OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
+import { runSource } from "./run-source.ts";
 
 /**
  * Carries out one effect once. It may be called again after it has succeeded: a crash can come before that is written down.
@@ -35,8 +37,8 @@ export interface Carriers {
 }
 
 export const CARRIERS: Carriers = {
-  start: {},
-  code: null,
+  start: { http: callService },
+  code: runSource,
   cancel: {},
   update: null,
   send: null,

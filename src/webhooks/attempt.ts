@@ -1,4 +1,5 @@
 import { LIMITS } from "../base/limits.ts";
+import { retryAfter } from "../base/retry-after.ts";
 import { VERSION } from "../base/version.ts";
 import { targetFault } from "../outbound/target.ts";
 import type { OutboundEnv } from "../outbound/target.ts";
@@ -63,12 +64,4 @@ function errorOf(status: number): AttemptError | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400) return "redirect";
   return status === 410 ? "gone" : "bad_status";
-}
-
-/** ms that a Retry-After asks for, in seconds or as a date; 0 for what is neither. */
-export function retryAfter(header: string | null, now = Date.now()): number {
-  if (header === null) return 0;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
-import { retryAfter } from "../../src/webhooks/attempt.ts";
+import { retryAfter } from "../../src/base/retry-after.ts";
 import { positionOf, retryDelay, settle } from "../../src/webhooks/delivery.ts";
 
 const MINUTE = 60_000;
