@@ -117,8 +117,8 @@ function checkParts(check: Check): Transition[] {
     }
     const output = own(state.config, "output");
     if (output !== undefined) checkTemplate(check, output, at(state.pointer, "output"));
-    checkInvokes(check, state);
   }
+  checkInvokes(check);
   const transitions = checkTransitions(check);
   checkTimerNames(check);
   checkEventCodes(check);

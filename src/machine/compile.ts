@@ -12,7 +12,7 @@ import type { CompiledGuard } from "./compile-guards.ts";
 import { pathOf } from "./engine-types.ts";
 import type { Executable, Microstep, StateNode } from "./engine-types.ts";
 import { doneType, errorType } from "./activity-events.ts";
-import { listed, targetOf } from "./dialect.ts";
+import { invokeId, listed, targetOf } from "./dialect.ts";
 import { Data, dataOf, evaluation, requireObject } from "./evaluation.ts";
 import type { Implementations } from "./implementations.ts";
 import { compileTemplate } from "./template.ts";
@@ -247,7 +247,7 @@ class MachineCompiler {
       const { id, src, input, onDone, onError, compensate } = value;
       const invoke: Invoke = {
         state,
-        id: typeof id === "string" ? id : `${index}.${state}`,
+        id: invokeId(value, index, state),
         explicit: typeof id === "string",
         src: src as string,
         pointer: item.pointer,

@@ -105,6 +105,12 @@ export function targetOf(state: JsonObject, parent: JsonObject | null): JsonValu
   return states.find(([, other]) => stateType(other as JsonObject) !== "history")?.[0];
 }
 
+/** The id of the invoke at this place in its state's list: its own, or one like XState's, by the state's path. */
+export function invokeId(invoke: JsonObject, index: number, state: string): string {
+  const id = own(invoke, "id");
+  return typeof id === "string" ? id : `${index}.${state}`;
+}
+
 /** What stands at a place that takes one thing or a list of them, each with its pointer. */
 export function listed(value: JsonValue | undefined, pointer: string): Listed[] {
   if (value === undefined) return [];

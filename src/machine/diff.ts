@@ -1,6 +1,6 @@
 import { canonicalJson, isJsonObject } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { listed, own } from "./dialect.ts";
+import { invokeId, listed, own } from "./dialect.ts";
 
 export interface DefinitionDiff {
   /** Paths. */
@@ -37,8 +37,8 @@ export function diffDefinitions(from: JsonObject, to: JsonObject): DefinitionDif
     if (next === undefined) continue;
     const initials = { from: initialOf(old), to: initialOf(next) };
     if (initials.from !== initials.to) diff.initialChanged.push({ state, ...initials });
-    const olds = transitionsOf(old);
-    const nexts = transitionsOf(next);
+    const olds = transitionsOf(old, state);
+    const nexts = transitionsOf(next, state);
     for (const event of new Set([...olds.keys(), ...nexts.keys()])) {
       const change = { from: olds.get(event) ?? null, to: nexts.get(event) ?? null };
       if (canonicalJson(change.from) === canonicalJson(change.to)) continue;
@@ -67,7 +67,7 @@ function initialOf(state: JsonObject): string | null {
   return typeof initial === "string" ? initial : null;
 }
 
-function transitionsOf(state: JsonObject): Map<string, JsonValue> {
+function transitionsOf(state: JsonObject, path: string): Map<string, JsonValue> {
   const found = new Map<string, JsonValue>();
   const note = (event: string, value: JsonValue | undefined): void => {
     if (value !== undefined) found.set(event, normalTransitions(value));
@@ -78,8 +78,7 @@ function transitionsOf(state: JsonObject): Map<string, JsonValue> {
   note("@done", own(state, "onDone"));
   listed(own(state, "invoke"), "").forEach(({ value }, index) => {
     if (!isJsonObject(value)) return;
-    const id = own(value, "id");
-    const name = typeof id === "string" ? id : String(index);
+    const name = invokeId(value, index, path);
     note(`@done:${name}`, own(value, "onDone"));
     note(`@error:${name}`, own(value, "onError"));
   });

@@ -295,38 +295,3 @@ describe("templates", () => {
     ]);
   });
 });
-
-describe("invoke", () => {
-  const I = "/states/draft/invoke";
-  test.each<[JsonValue, string[]]>([
-    [{ id: "a", src: "htpp", onError: "paid" }, [`${I}/src unknown_source`]],
-    [
-      [{ id: "a", src: "http", input: { url: { "@expr": "(" } } }],
-      [`${I}/0/input/url/@expr invalid_expression`],
-    ],
-    [{ id: "a" }, [`${I} missing_key`]],
-    [{ id: "a", src: { type: "http" } }, [`${I}/src invalid_value`]],
-    [{ id: "", src: "x" }, [`${I}/src unknown_source`, `${I}/id invalid_id`]],
-    ["http", [`${I} invalid_value`]],
-    [
-      { id: "a", src: "x", onDone: "nowhere", onError: { target: "nobody" } },
-      [
-        `${I}/src unknown_source`,
-        `${I}/onDone unknown_target`,
-        `${I}/onError/target unknown_target`,
-      ],
-    ],
-    [{ id: "a", src: "x", onSnapshot: {} }, [`${I}/onSnapshot old_key`, `${I}/src unknown_source`]],
-    [
-      { id: "a", src: "x", systemId: "y", data: {}, oops: 1 },
-      [
-        `${I}/systemId old_key`,
-        `${I}/data old_key`,
-        `${I}/oops unknown_key`,
-        `${I}/src unknown_source`,
-      ],
-    ],
-  ])("%j is refused", (invoke, errors) => {
-    expect(errorsWith({ [I]: invoke })).toEqual(errors);
-  });
-});

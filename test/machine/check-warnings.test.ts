@@ -364,26 +364,6 @@ describe("other doubts", () => {
     ]);
   });
 
-  test("an invoke without id and onError, and an approval that reminds nobody, are warned about", () => {
-    const invoke = (value: JsonValue): string[] =>
-      checkDefinition(edited(loan, { "/states/draft/invoke": value })).warnings.map(
-        ({ pointer, code }) => `${pointer} ${code}`,
-      );
-    const I = "/states/draft/invoke";
-    expect(invoke({ src: "http" })).toEqual([
-      `${I} invoke_without_id`,
-      `${I} invoke_without_on_error`,
-    ]);
-    expect(invoke({ id: "a", src: "http", onError: "paid" })).toEqual([]);
-    const approval = { id: "a", src: "approval", onError: "paid" };
-    expect(invoke(approval)).toEqual([`${I}/input approval_without_reminder`]);
-    expect(invoke([{ ...approval, input: { title: "x" } }])).toEqual([
-      `${I}/0/input approval_without_reminder`,
-    ]);
-    expect(invoke({ ...approval, input: { reminders: [] } })).toEqual([]);
-    expect(invoke({ ...approval, input: { escalate: [] } })).toEqual([]);
-  });
-
   test("every warning of a random chart has a place in it", () => {
     fc.assert(
       fc.property(definitions("everything"), (definition) => {

@@ -9,7 +9,7 @@ import { checkDelay } from "./delays.ts";
 import { checkEvent } from "./events.ts";
 import { INSTEAD_OF_ACTION_KEYS, checkKeys } from "./keys.ts";
 import { quoted, suggestion } from "./problems.ts";
-import { checkSource } from "./sources.ts";
+import { checkActivity } from "./sources.ts";
 import { checkExpression, checkTemplate, warnOfLiteral } from "./templates.ts";
 import type { Use } from "./uses.ts";
 
@@ -50,6 +50,7 @@ function checkBuiltIn(
 ): void {
   const shape: { required: readonly string[]; optional: readonly string[] } =
     BUILT_IN_ACTIONS[type];
+  if (type === "@xstate.spawnChild") checkActivity(check, action, pointer, CANNOT_SPAWN);
   const known = ["type", ...shape.required, ...shape.optional];
   checkKeys(action, pointer, known, type, INSTEAD_OF_ACTION_KEYS, check.errors);
   for (const key of shape.required) {
@@ -62,6 +63,10 @@ function checkBuiltIn(
       checkMember(check, key, value, at(pointer, key), type);
   }
 }
+
+const CANNOT_SPAWN = {
+  compensate: "`compensate` belongs to a state, which waits for it: write it as `invoke`.",
+};
 
 function checkMember(
   check: Check,
@@ -90,10 +95,9 @@ function checkMember(
       return value === null
         ? undefined
         : checkTextOrExpression(check, value, pointer, LIMITS.refValueChars, "ref");
-    case "input":
-      return checkTemplate(check, value, pointer);
     case "src":
-      return checkSource(check, value, pointer);
+    case "input":
+      return undefined;
     case "id":
       if (type === "@xstate.raise" || type === "@xstate.sendTo") {
         return checkId(check, value, pointer);

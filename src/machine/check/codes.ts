@@ -55,6 +55,8 @@ export const ERROR_CODES = [
   "unknown_delay",
   "reserved_id",
   "unknown_source",
+  "invalid_input",
+  "duplicate_compensation",
   // The whole
   "endless_always",
   "endless_start",

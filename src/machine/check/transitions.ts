@@ -15,7 +15,9 @@ import type { State } from "./tree.ts";
 /** What a transition answers to. */
 export type Trigger =
   | { kind: "on"; descriptor: string }
-  | { kind: "after" | "always" | "done" | "invoke" };
+  | { kind: "after" | "always" | "done" }
+  /** The result of an activity. */
+  | { kind: "invoke"; src: JsonValue; result: "onDone" | "onError" };
 
 export interface Transition {
   readonly source: State;
@@ -58,8 +60,10 @@ class TransitionReader {
     this.#list(own(config, "onDone"), at(pointer, "onDone"), { kind: "done" });
     for (const invoke of listed(own(config, "invoke"), at(pointer, "invoke"))) {
       if (!isJsonObject(invoke.value)) continue;
-      for (const key of ["onDone", "onError"]) {
-        this.#list(own(invoke.value, key), at(invoke.pointer, key), { kind: "invoke" });
+      const src = own(invoke.value, "src") ?? null;
+      for (const result of ["onDone", "onError"] as const) {
+        const trigger = { kind: "invoke", src, result } as const;
+        this.#list(own(invoke.value, result), at(invoke.pointer, result), trigger);
       }
     }
     return this.#found;

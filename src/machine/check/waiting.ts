@@ -90,8 +90,10 @@ function needsNobody(transition: Transition, raised: RaisedTypes, reporters: Rep
   const { source, trigger, guarded, config } = transition;
   switch (trigger.kind) {
     case "after":
-    case "invoke":
       return true;
+    case "invoke":
+      // What fails where nothing else is said calls for attention; a child alone may never end.
+      return trigger.result === "onDone" && trigger.src !== "actor";
     case "always":
       return !guarded || mentionsStateIn(own(config, "guard"));
     case "on":

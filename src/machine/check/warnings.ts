@@ -43,7 +43,7 @@ function warnOfWaiting({ warnings }: Check, flow: Flow): void {
       leaf.pointer,
       "no_timeout",
       () =>
-        `${capitalised(described(leaf))} waits for an event from outside, maybe for ever: add \`after\` with a target here or above.`,
+        `${capitalised(described(leaf))} waits for an event from outside or for another actor, maybe for ever: add \`after\` with a target here or above.`,
     );
   }
 }

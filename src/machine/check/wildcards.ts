@@ -5,11 +5,12 @@ import { listed, own } from "../dialect.ts";
 import type { Check } from "./context.ts";
 import { canBeDone, isConfigured, upwards } from "./flow.ts";
 import type { Flow } from "./flow.ts";
+import type { Trigger } from "./transitions.ts";
 import type { State } from "./tree.ts";
 import { described, regions } from "./tree.ts";
 
 /**
- * XState's own events (a timer, a state that is done) look for a handler as all events do, the inner
+ * XState's own events (a timer, an activity or a state that is done) look for a handler as all events do, the inner
  * states first. So `*` takes them from neighbouring regions, from the states above, and from a state
  * within that has no `onDone`.
  */
@@ -26,9 +27,20 @@ export function checkWildcards(check: Check, flow: Flow): void {
       at(at(state.pointer, "on"), "*"),
       "wildcard_takes_timers",
       () =>
-        `\`*\` also takes what ${described(other)} tells XState: its timers or its end. Name the events, or a prefix such as \`order.*\`.`,
+        `\`*\` also takes what ${described(other)} tells XState: its timers, its activities or its end. Name the events, or a prefix such as \`order.*\`.`,
     );
   }
+}
+
+function isOfTheSystem({ kind }: Trigger): boolean {
+  return kind === "after" || kind === "invoke";
+}
+
+/** Whether a state has an activity whose output no transition of its own takes. */
+function leavesOutput(state: State): boolean {
+  return listed(own(state.config, "invoke"), "").some(
+    ({ value }) => isJsonObject(value) && own(value, "onDone") === undefined,
+  );
 }
 
 /** Whether anything happens on the event. */
@@ -95,10 +107,11 @@ export class Reporters {
     return undefined;
   }
 
-  /** Also the state itself, when a guard may refuse its timer. */
+  /** Also the state itself, when a guard may refuse its timer or the result of its activity. */
   above(state: State): State | undefined {
-    const own = this.#flow.from.get(state) ?? [];
-    if (own.some(({ trigger, guarded }) => trigger.kind === "after" && guarded)) return state;
+    const transitions = this.#flow.from.get(state) ?? [];
+    if (transitions.some(({ trigger, guarded }) => guarded && isOfTheSystem(trigger))) return state;
+    if (leavesOutput(state)) return state;
     for (const ancestor of upwards(state)) {
       if (ancestor === state) continue;
       if (isConfigured(ancestor, "after") || isConfigured(ancestor, "invoke")) return ancestor;
