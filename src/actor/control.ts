@@ -1,5 +1,6 @@
 import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Input } from "../lifecycle/input.ts";
+import { retriable } from "../lifecycle/retry.ts";
 import type { ActorStatus } from "../lifecycle/types.ts";
 import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
@@ -30,12 +31,11 @@ function act(work: Work, command: ControlCommand, now: number): Advanced | Refus
   if (action === "retry") {
     const refusal = refuseStatus(work.actor, ["active"]);
     if (refusal) return refusal;
-    const items = work.actor.envelope.parked
-      .map(({ timer }) => timer.id)
-      .filter((id) => item === null || id === item);
+    const items = retriable(work.actor.envelope, item);
     if (items.length === 0) {
-      const what = item === null ? "Nothing" : `No item '${item}'`;
-      return refuse("nothing_to_retry", `${what} is parked in the actor '${command.id}'.`);
+      const what = item === null ? "Nothing" : `Nothing named '${item}'`;
+      const text = `${what} has failed and waits in the actor '${command.id}'.`;
+      return refuse("nothing_to_retry", text);
     }
     input = { kind: "retried", items };
   } else {

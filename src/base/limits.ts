@@ -61,6 +61,8 @@ export const LIMITS = {
   undosPerActor: 1_000,
   /** bytes of JSON; what the children of one activity gave: it becomes one event. */
   childrenBytes: 250_000,
+  /** children of one activity that its actor shows by name; the others are counted. */
+  childrenShown: 100,
   /** messages without a taker that an actor still shows, and bytes of JSON of all of them but the last; the log has them all. */
   undeliverableKept: 100,
   undeliverableBytes: 100_000,

@@ -1,4 +1,3 @@
-import type { ActivityError } from "../activities/types.ts";
 import { LIMITS } from "../base/limits.ts";
 import { arm } from "./timers.ts";
 import type { Activity, ActivityDue, EndedActivity, Envelope, Timer } from "./types.ts";
@@ -40,11 +39,11 @@ export function withoutActivity(envelope: Envelope, ref: string): Envelope {
 
 export function endActivity(
   envelope: Envelope,
-  { ref, id, src }: Activity,
+  { ref, id, src, startedAt }: Activity,
   endedAt: number,
   end: Pick<EndedActivity, "status" | "attempts" | "error">,
 ): Envelope {
-  const ended: EndedActivity = { ref, id, src, seq: envelope.seq + 1, endedAt, ...end };
+  const ended: EndedActivity = { ref, id, src, seq: envelope.seq + 1, startedAt, endedAt, ...end };
   return {
     ...withoutActivity(envelope, ref),
     ended: [...envelope.ended, ended].slice(-LIMITS.endedActivities),
@@ -55,7 +54,7 @@ export function endActivity(
 export function keepActivity(
   envelope: Envelope,
   activity: Activity,
-  changes: { status: "failed"; error: ActivityError } | { status: "parked" },
+  changes: Pick<Activity, "status"> & Partial<Pick<Activity, "error" | "errors">>,
   at: number,
 ): Envelope {
   const since = { seq: envelope.seq + 1, at };

@@ -1,7 +1,9 @@
+import type { ActivityError } from "../activities/types.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { RuleMark } from "../migration/rule.ts";
+import { failedUndos } from "./retry.ts";
 import { timerName } from "./timers.ts";
 import type { AttentionReason, Envelope } from "./types.ts";
 
@@ -10,8 +12,9 @@ export const ATTENTION_WORDS = {
   timer_overdue:
     "A timer is due for more than a minute and has not fired; the directory wakes the actor by itself.",
   parked: "A step failed with nobody to tell and waits; mend the cause, then POST …/retry.",
-  activity_failed: "An activity has used up its attempts; mend the cause, then POST …/retry.",
-  undeliverable: "A message to another actor could not be delivered.",
+  activity_failed: "Work outside failed for good; mend the cause, then POST …/retry.",
+  undeliverable:
+    "A message could not be delivered to another actor; POST …/retry sends it again, under the same key.",
   stranded:
     "A migration rule matches and took the actor out of service, as there is no place for it in the new version. A rule with a mapping that fits moves it on, or POST …/rescue.",
   error: "The machine ended with an error; it takes no more events.",
@@ -23,13 +26,22 @@ export const ATTENTION_WORDS = {
 
 /** Why somebody should look at an actor, sorted; without what only the time tells, `timer_overdue`. */
 export function attentionReasons(envelope: Envelope): AttentionReason[] {
-  const { status, parked } = envelope;
+  const { status, parked, undeliverable } = envelope;
   const reasons: AttentionReason[] = [];
+  if (failures(envelope).length > 0) reasons.push("activity_failed");
   if (status === "error") reasons.push("error");
   if (parked.length > 0) reasons.push("parked");
   if (status === "stranded") reasons.push("stranded");
+  if (undeliverable.length > 0) reasons.push("undeliverable");
   if (unmappableBy(envelope).length > 0) reasons.push("unmappable");
   return reasons;
+}
+
+/** Work outside that failed for good: activities that the machine has no `onError` for, and what could not be undone. */
+function failures(envelope: Envelope): { ref: string; id: string; error: ActivityError }[] {
+  return [...envelope.activities, ...failedUndos(envelope)].flatMap(({ ref, id, error }) =>
+    error === null ? [] : [{ ref, id, error }],
+  );
 }
 
 /** Rules that match and could not move it from the definition that it is on. */
@@ -40,7 +52,7 @@ function unmappableBy({ status, moves }: Envelope): RuleMark[] {
 
 /** The same as an actor shows it, an item for each thing to look at. `now` is on the actor's clock. */
 export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
-  const { status, machine, seq, at, parked, timers, moves } = envelope;
+  const { status, machine, seq, at, parked, timers, moves, undeliverable } = envelope;
   const items: JsonObject[] = parked.map(({ timer, seq: record, at: since, error }) => ({
     reason: "parked",
     message: `'${timerName(timer)}' failed: ${error.message} ${ATTENTION_WORDS.parked}`,
@@ -50,6 +62,27 @@ export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
     at: isoTime(since),
     error: { ...error },
   }));
+  for (const { ref, id, error } of failures(envelope)) {
+    const { code, message, attempts } = error;
+    items.push({
+      reason: "activity_failed",
+      message: `'${id}' failed (${code}): ${briefly(message)} ${ATTENTION_WORDS.activity_failed}`,
+      item: ref,
+      activity: id,
+      error: { code, message: briefly(message), attempts },
+    });
+  }
+  for (const { ref, to, event, at: since, error } of undeliverable) {
+    items.push({
+      reason: "undeliverable",
+      message: `'${event.type}' did not reach '${to}' (${error.code}): ${briefly(error.message)} ${ATTENTION_WORDS.undeliverable}`,
+      item: ref,
+      event: event.type,
+      to,
+      at: isoTime(since),
+      error: { code: error.code, message: briefly(error.message) },
+    });
+  }
   if (status === "error") {
     const said = errorText(machine.error);
     const message =
@@ -96,6 +129,9 @@ function refusalItem(
 function errorText(error: JsonValue | undefined): string {
   if (error === undefined || error === null) return "";
   const { message } = error as { message?: unknown };
-  const text = typeof message === "string" ? message : JSON.stringify(error);
+  return briefly(typeof message === "string" ? message : JSON.stringify(error));
+}
+
+function briefly(text: string): string {
   return text.length > LIMITS.textChars ? `${text.slice(0, LIMITS.textChars)}…` : text;
 }

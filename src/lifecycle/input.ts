@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { Move } from "../migration/rule.ts";
-import type { ActivityError } from "../activities/types.ts";
+import type { ActivityError, AttemptNote } from "../activities/types.ts";
 import type { EventData } from "../machine/types.ts";
 import type { LogRecord, Parent, Undeliverable } from "./types.ts";
 
@@ -30,7 +30,13 @@ export type Input =
   | { kind: "message"; type: string; payload: JsonObject | null }
   /** The one result of an activity; `attempts` it took, and `by` in the origin says who. */
   | { kind: "activity_done"; ref: string; output: JsonValue; attempts: number }
-  | { kind: "activity_failed"; ref: string; error: ActivityError }
+  /** `errors`: of the last attempts that led to it. */
+  | {
+      kind: "activity_failed";
+      ref: string;
+      error: ActivityError;
+      errors?: readonly AttemptNote[];
+    }
   | { kind: "child_done"; ref: string; index: number; output: JsonValue }
   | { kind: "child_failed"; ref: string; index: number; error: ActivityError }
   | { kind: "task_changed"; ref: string; assignee?: string | null; expiresAt?: number }
@@ -95,8 +101,8 @@ export function inputOf(record: LogRecord, library: Library): Input {
       return { kind, ref, output, attempts };
     }
     case "activity_failed": {
-      const { ref, error } = payload as unknown as InputOf<"activity_failed">;
-      return { kind, ref, error };
+      const { ref, error, errors } = payload as unknown as InputOf<"activity_failed">;
+      return { kind, ref, error, ...(errors && { errors }) };
     }
     case "child_done": {
       const { ref, index, output } = payload as unknown as InputOf<"child_done">;

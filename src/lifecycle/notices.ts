@@ -4,6 +4,8 @@ import { LIMITS } from "../base/limits.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { Move } from "../migration/rule.ts";
 import type { Notice, WebhookEvent } from "../webhooks/rpc.ts";
+import { activityNotices, tellsOfActivities } from "./activity-notices.ts";
+import type { Told } from "./activity-notices.ts";
 import type { ActorStatus, LogRecord, RecordKind } from "./types.ts";
 
 /** What of an actor stays the same over its records. */
@@ -26,9 +28,6 @@ const OF_KIND: Partial<Record<RecordKind, WebhookEvent>> = {
   spawned: "actor.spawned",
   adopted: "actor.spawned",
   migrated: "actor.migrated",
-  activity_failed: "activity.failed",
-  reminder: "approval.reminder",
-  escalated: "approval.escalated",
 };
 
 const OF_STATUS: Partial<Record<ActorStatus, WebhookEvent>> = {
@@ -59,9 +58,10 @@ export function standingAfter(before: Standing | null, record: LogRecord): Stand
 /** What a record gives to tell, in the order it happened; ids are `uid:seq:n`. */
 export function noticesOf(subject: Subject, before: Standing | null, record: LogRecord): Notice[] {
   const after = standingAfter(before, record);
-  const told: { type: WebhookEvent; more: JsonObject }[] = [];
+  const told: Told[] = [];
   const kind = kindOf(record);
   if (kind !== undefined) told.push({ type: kind, more: moveOf(record) });
+  told.push(...activityNotices(subject.uid, record));
   for (const event of record.emitted) told.push({ type: "emit", more: { emitted: event } });
   if (before !== null && !sameStateValue(before.stateValue, after.stateValue)) {
     const more = { previousStateValue: before.stateValue };
@@ -82,6 +82,7 @@ export function noticesOf(subject: Subject, before: Standing | null, record: Log
 /** Whether a record gives anything to tell, without saying it. */
 export function isTold(before: Standing | null, record: LogRecord): boolean {
   if (kindOf(record) !== undefined || record.emitted.length > 0 || before === null) return true;
+  if (tellsOfActivities(record)) return true;
   if (!sameStateValue(before.stateValue, record.stateValue)) return true;
   return endOf(before, standingAfter(before, record), record) !== undefined;
 }

@@ -68,7 +68,7 @@ export function decodeRecord(columns: Pick<LogRecord, ColumnMember>, body: strin
 /** A record on the wire (API.md, `GET …/events`). */
 export function recordView(record: LogRecord): JsonObject {
   const { seq, at, kind, type, payload, key, by, principal, handled, reason } = record;
-  const { stateValue, decisions, emitted, error, fingerprint, timer } = record;
+  const { stateValue, decisions, emitted, effects, error, fingerprint, timer } = record;
   return {
     seq,
     at: isoTime(at),
@@ -83,6 +83,7 @@ export function recordView(record: LogRecord): JsonObject {
     stateValue,
     decisions: decisions as JsonValue,
     emitted,
+    effects: effects as unknown as JsonValue,
     error: error as JsonValue,
     fingerprint,
     timer: timer === null ? null : { id: timer.id, dueAt: isoTime(timer.dueAt) },

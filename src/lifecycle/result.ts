@@ -1,4 +1,4 @@
-import type { Outcome } from "../activities/types.ts";
+import type { AttemptNote, Outcome } from "../activities/types.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { JsonObject } from "../base/json.ts";
 import { doneEvent, errorEvent, invokeOf } from "../machine/activity-events.ts";
@@ -19,12 +19,15 @@ import type { Activity, Undo } from "./types.ts";
 export interface Result {
   outcome: Outcome;
   attempts: number;
+  /** Of the last attempts that led to an error. */
+  errors?: readonly AttemptNote[];
 }
 
 /** What a record says of a result. */
-export function resultPart(activity: Activity, { outcome, attempts }: Result): RecordPart {
+export function resultPart(activity: Activity, { outcome, attempts, errors }: Result): RecordPart {
   const { ref, id, src } = activity;
-  const payload = { ref, id, src, attempts, ...outcome } as unknown as JsonObject;
+  const said = { ref, id, src, attempts, ...outcome, ...(errors && { errors }) };
+  const payload = said as unknown as JsonObject;
   return { kind: "output" in outcome ? "activity_done" : "activity_failed", payload };
 }
 
@@ -46,7 +49,8 @@ export function takeResult(
   const named = { ...part, type: resultName(activity.id, outcome) };
   const error = "error" in outcome ? outcome.error : null;
   if (error !== null && !(invokeOf(machine, activity)?.onError ?? false)) {
-    const failed = keepActivity(envelope, activity, { status: "failed", error }, at);
+    const { errors = [] } = result;
+    const failed = keepActivity(envelope, activity, { status: "failed", error, errors }, at);
     const said: RecordPart = { ...named, handled: false, reason: "nobody", effects: effects.list };
     return control({ ...actor, envelope: failed }, failed, said, at, origin);
   }
@@ -69,7 +73,14 @@ export function takeResult(
   } else fault = undo.fault;
   const kept = keepActivity(envelope, activity, { status: "parked" }, at);
   const { ref } = activity;
-  const again = { kind: "result", activity: ref, invoke: id, ...result, dueAt: at } as const;
+  const again = {
+    kind: "result",
+    activity: ref,
+    invoke: id,
+    outcome,
+    attempts,
+    dueAt: at,
+  } as const;
   const timer = armed(kept, again, at);
   const { generation: generations } = timer;
   const without = { ...actor, envelope: { ...kept, generations } };

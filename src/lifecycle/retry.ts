@@ -50,7 +50,7 @@ export function retry(
   const undos = failedUndos(envelope);
   for (const activity of envelope.activities) {
     if (activity.status !== "failed" || !wanted.has(activity.ref)) continue;
-    const again = renewed(activity);
+    const again = renewed(activity, at);
     envelope = setOut(withActivity(envelope, again), again, effects, at);
   }
   for (const undo of undos) {
@@ -76,10 +76,13 @@ function retryParked(envelope: Envelope, wanted: ReadonlySet<string>): Envelope 
 }
 
 /** A failed activity before it sets out again: children that ended well are not asked twice. */
-function renewed({ since: _since, children, ...activity }: Activity): Activity {
+function renewed(
+  { since: _since, errors: _errors, children, ...activity }: Activity,
+  startedAt: number,
+): Activity {
   const round = (activity.round ?? 0) + 1;
   const lives = ({ id, outcome }: Child): Child =>
     outcome !== null && "output" in outcome ? { id, outcome } : { id, outcome: null };
   const kept = children === undefined ? {} : { children: children.map(lives) };
-  return { ...activity, ...kept, status: "running", error: null, round };
+  return { ...activity, ...kept, startedAt, status: "running", error: null, round };
 }

@@ -23,12 +23,17 @@ export function settle(
   const result: Result =
     input.kind === "activity_done"
       ? { outcome: { output: input.output }, attempts: input.attempts }
-      : { outcome: { error: input.error }, attempts: input.error.attempts };
+      : {
+          outcome: { error: input.error },
+          attempts: input.error.attempts,
+          ...(input.errors && { errors: input.errors }),
+        };
   const activity = runningActivity(actor.envelope, ref);
   if (activity === null) {
     const { kind } = input;
-    const payload = { ref, attempts: result.attempts, ...result.outcome } as unknown as JsonObject;
-    return late(actor, { kind, payload }, result.outcome, at, origin);
+    const { outcome, ...more } = result;
+    const payload = { ref, ...more, ...outcome } as unknown as JsonObject;
+    return late(actor, { kind, payload }, outcome, at, origin);
   }
   return settleWith(actor, activity, result, resultPart(activity, result), at, origin);
 }

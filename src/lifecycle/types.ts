@@ -1,4 +1,4 @@
-import type { ActivityError, Outcome } from "../activities/types.ts";
+import type { ActivityError, AttemptNote, Outcome } from "../activities/types.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { RuleMark } from "../migration/rule.ts";
 import type {
@@ -88,8 +88,9 @@ export interface Activity {
    * step that it leads to failed.
    */
   status: "running" | "failed" | "parked";
-  /** Of a failed one. */
+  /** Of a failed one, and the attempts that led to it, the last ones. */
   error: ActivityError | null;
+  errors?: readonly AttemptNote[];
   /** The record by which it failed or was parked, and its time. */
   since?: { seq: number; at: number };
   /** How often it was run again by hand. */
@@ -128,6 +129,7 @@ export interface EndedActivity {
   status: "completed" | "failed" | "cancelled";
   /** The record that says so. */
   seq: number;
+  startedAt: number;
   endedAt: number;
   attempts: number;
   error: ActivityError | null;

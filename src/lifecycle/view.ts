@@ -2,12 +2,14 @@ import type { JsonObject } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { metaOf, nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
+import { activityViews } from "./activity-view.ts";
+import type { Progress } from "./activity-view.ts";
 import { attentionItems } from "./attention.ts";
 import { timerName } from "./timers.ts";
 import type { Envelope, Timer } from "./types.ts";
 
-/** An actor on the wire (API.md, "Actor"). */
-export function actorView(actor: Actor, now: number): JsonObject {
+/** An actor on the wire (API.md, "Actor"). `outbox`: how far its work outside is, where that is known. */
+export function actorView(actor: Actor, now: number, outbox: readonly Progress[] = []): JsonObject {
   const { envelope, live } = actor;
   const { machine, history } = envelope;
   return {
@@ -27,13 +29,18 @@ export function actorView(actor: Actor, now: number): JsonObject {
     historyLength: history.length,
     nextEvents: envelope.status === "active" ? nextEvents(live) : [],
     timers: envelope.timers.map(timerView),
-    activities: [],
+    activities: activityViews(envelope, outbox),
+    parent: parentView(envelope),
     refs: envelope.refs,
     meta: metaOf(live),
     createdAt: isoTime(envelope.bornAt),
     updatedAt: isoTime(envelope.at),
     needsAttention: attentionItems(envelope, now),
   };
+}
+
+function parentView({ parent }: Envelope): JsonObject | null {
+  return parent && { id: parent.id, uid: parent.uid, activity: `${parent.uid}:${parent.ref}` };
 }
 
 function timerView(timer: Timer): JsonObject {

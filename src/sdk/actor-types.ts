@@ -33,13 +33,38 @@ export interface Timer {
   dueAt: string;
 }
 
+/** Why an attempt, or an activity, did not end well; `status` is of an HTTP answer. */
+export interface ActivityError {
+  code: string;
+  message: string;
+  status?: number;
+}
+
 export interface Activity {
+  /** The invoke's. */
   id: string;
+  /** What is sent as Idempotency-Key, the same in all attempts. */
+  key: string;
   src: string;
   status: "running" | "retrying" | "completed" | "failed" | "cancelled";
+  /** Attempts that ended. */
   attempts: number;
   nextAttemptAt?: string;
-  lastError?: JsonValue;
+  lastError?: ActivityError;
+  /** Of the last attempts that failed. */
+  errors: (ActivityError & { attempt: number; at: string })[];
+  startedAt: string;
+  endedAt?: string;
+  /** Of a task or an approval. */
+  task?: {
+    id: string;
+    assignee: string | null;
+    remindersSent: number;
+    escalatedTo: string | null;
+    expiresAt: string | null;
+  };
+  /** Of `actor`; `ids` are the first hundred. */
+  children?: { total: number; done: number; failed: number; ids: string[] };
 }
 
 export interface Actor<Context = JsonObject> extends ActorState<Context> {
@@ -52,6 +77,8 @@ export interface Actor<Context = JsonObject> extends ActorState<Context> {
   historyLength: number;
   timers: Timer[];
   activities: Activity[];
+  /** Whose child it is: the actor, and the key of its activity. */
+  parent: { id: string; uid: string; activity: string } | null;
   refs: { [name: string]: string };
   meta: JsonValue;
   createdAt: string;
@@ -92,7 +119,8 @@ export interface ActorSummary {
   needsAttention: { reason: AttentionReason; message: string }[];
 }
 
-export type NotHandled = "no_transition" | "guard_false" | "forbidden";
+/** `late`: a result of an activity that has ended. `nobody`: an error that the machine has no `onError` for. */
+export type NotHandled = "no_transition" | "guard_false" | "forbidden" | "late" | "nobody";
 
 /** The answer to an event. */
 export interface EventAnswer<Context = JsonObject> {
@@ -138,6 +166,8 @@ export interface LogRecord {
   /** Transitions taken, guards with their results, values logged. */
   decisions: JsonObject | null;
   emitted: JsonObject[];
+  /** What it asks for outside. */
+  effects: JsonObject[];
   error: JsonObject | null;
   /** Of the history after it. */
   fingerprint: string;

@@ -25,7 +25,8 @@ const parked = {
 
 function envelope(more: object): Envelope {
   const machine = { value: "a", context: {}, status: "active" };
-  const rest = { seq: 5, at: 2_000, timers: [], parked: [], moves: [], machine };
+  const work = { activities: [], ended: [], undo: [], undeliverable: [] };
+  const rest = { seq: 5, at: 2_000, timers: [], parked: [], moves: [], machine, ...work };
   return { status: "active", ...rest, ...more } as never;
 }
 

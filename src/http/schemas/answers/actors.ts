@@ -13,13 +13,48 @@ import {
   text,
 } from "../json-schema.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import { fingerprint, notHandled } from "./fragments.ts";
+import { fingerprint, notHandled, recordNotHandled } from "./fragments.ts";
 
 const status = oneOf(...ACTOR_STATUSES);
 
 const stateTimers = list(object({ state: text, delay: text, dueAt: instant }));
 
+const activityError = {
+  type: "object",
+  properties: { code: text, message: text },
+  required: ["code", "message"],
+  additionalProperties: true,
+} as const;
+
 export const ACTORS: { [name: string]: JsonSchema } = {
+  Activity: object({
+    id: { ...text, description: "The invoke's." },
+    key: { ...text, description: "What is sent as Idempotency-Key, the same in all attempts." },
+    src: text,
+    status: oneOf("running", "retrying", "completed", "failed", "cancelled"),
+    attempts: { ...count, description: "Attempts that ended." },
+    "nextAttemptAt?": instant,
+    "lastError?": activityError,
+    errors: {
+      ...list(activityError),
+      description: "Of the last attempts that failed, with `attempt` and `at`.",
+    },
+    startedAt: instant,
+    "endedAt?": instant,
+    "task?": object({
+      id: text,
+      assignee: orNull(text),
+      remindersSent: count,
+      escalatedTo: orNull(text),
+      expiresAt: orNull(instant),
+    }),
+    "children?": object({
+      total: count,
+      done: count,
+      failed: count,
+      ids: { ...list(text), description: "Of the first hundred." },
+    }),
+  }),
   Actor: object({
     id: text,
     uid: { ...text, pattern: "^[0-9a-f]{32}$" },
@@ -40,14 +75,12 @@ export const ACTORS: { [name: string]: JsonSchema } = {
       description: "Types with a handler in the present state; guards are not evaluated.",
     },
     timers: list(object({ id: text, event: text, dueAt: instant })),
-    activities: list(
+    activities: list(ref("Activity")),
+    parent: orNull(
       object({
         id: text,
-        src: text,
-        status: oneOf("running", "retrying", "completed", "failed", "cancelled"),
-        attempts: count,
-        "nextAttemptAt?": instant,
-        "lastError?": anything,
+        uid: text,
+        activity: { ...text, description: "Key of the activity that it works for." },
       }),
     ),
     refs: { type: "object", additionalProperties: text },
@@ -109,10 +142,15 @@ export const ACTORS: { [name: string]: JsonSchema } = {
     by: orNull(text),
     principal: orNull({ ...text, description: "Id of the API key that authenticated." }),
     handled: orNull(flag),
-    reason: { anyOf: [notHandled, { type: "null" }] },
+    reason: { anyOf: [recordNotHandled, { type: "null" }] },
     stateValue: ref("StateValue"),
     decisions: orNull(anyObject),
     emitted: list(anyObject),
+    effects: {
+      ...list(anyObject),
+      description:
+        "What it asks for outside: `start` and `cancel` of activities, `update` of a task, `send` of a message, `tell_parent`.",
+    },
     error: orNull(anyObject),
     fingerprint,
     timer: orNull(object({ id: text, dueAt: instant })),

@@ -7,7 +7,17 @@ export const fingerprint: JsonSchema = {
   description: "Of the handled events since birth.",
 };
 
+/** Of an event. */
 export const notHandled = oneOf("no_transition", "guard_false", "forbidden");
+
+/** Of a record, which may be a result that came too late, or a failure that nobody takes. */
+export const recordNotHandled = oneOf(
+  "no_transition",
+  "guard_false",
+  "forbidden",
+  "late",
+  "nobody",
+);
 
 export const nearMisses = {
   ...count,

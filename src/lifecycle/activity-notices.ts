@@ -1,0 +1,73 @@
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { WebhookEvent } from "../webhooks/rpc.ts";
+import type { LogRecord } from "./types.ts";
+
+/** What a message is about, beside the actor. */
+export interface Told {
+  type: WebhookEvent;
+  more: JsonObject;
+}
+
+/** What a record tells of activities: approvals from their request to their decision, and what failed for good. */
+export function activityNotices(uid: string, record: LogRecord): Told[] {
+  return [...endOf(uid, record), ...requestsOf(uid, record)];
+}
+
+/** Whether a record tells anything of activities, without saying it. */
+export function tellsOfActivities(record: LogRecord): boolean {
+  return endType(record) !== undefined || record.effects.some(isRequest);
+}
+
+type Effect = LogRecord["effects"][number];
+
+function isRequest(effect: Effect): effect is Extract<Effect, { kind: "start" }> {
+  return effect.kind === "start" && effect.src === "approval";
+}
+
+function requestsOf(uid: string, { effects }: LogRecord): Told[] {
+  return effects.filter(isRequest).map(({ ref, id, input }) => {
+    const { assignee = null, title = null } = (input ?? {}) as JsonObject;
+    const more = { activity: { id, key: `${uid}:${ref}` }, assignee, title };
+    return { type: "approval.requested", more };
+  });
+}
+
+function endOf(uid: string, record: LogRecord): Told[] {
+  const type = endType(record);
+  if (type === undefined) return [];
+  const { ref, id = null, ...said } = record.payload ?? {};
+  const more: { [name: string]: JsonValue } = { activity: { id, key: `${uid}:${ref as string}` } };
+  for (const name of ["output", "error", "n", "assignee", "to"]) {
+    const value = said[name];
+    if (value !== undefined) more[name] = value;
+  }
+  return [{ type, more }];
+}
+
+/** A late result is no news: its activity has ended. */
+function endType({ kind, type, payload, reason, timer }: LogRecord): WebhookEvent | undefined {
+  const approval = payload?.["src"] === "approval";
+  switch (kind) {
+    case "reminder":
+      return "approval.reminder";
+    case "escalated":
+      return "approval.escalated";
+    case "activity_done":
+      // One that was parked and is taken up again was told when it came.
+      return approval && reason !== "late" && timer === null ? "approval.decided" : undefined;
+    case "activity_failed":
+      if (reason === "late") return undefined;
+      return approval && codeOf(payload) === "expired" ? "approval.expired" : "activity.failed";
+    case "child_failed":
+      // One that decides nothing is among the results of the others.
+      return type !== null && type.startsWith("@error:") && reason !== "late"
+        ? "activity.failed"
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function codeOf(payload: JsonObject | null): JsonValue | undefined {
+  return (payload?.["error"] as JsonObject | undefined)?.["code"];
+}
