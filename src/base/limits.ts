@@ -29,8 +29,12 @@ export const LIMITS = {
   activitiesPerActor: 100,
   /** bytes of JSON; one activity's input, and that of what undoes it. */
   activityInputBytes: 100_000,
-  /** bytes of JSON; the inputs of all activities that one step starts, and of all that an actor has: they share its row. */
+  /** bytes of JSON; all activities of one actor, and what undoes those that are done: with the context they share a row. */
   activitiesBytes: 250_000,
+  /** bytes of JSON; inputs of activities and messages that one step asks for: until they are carried out they share that row too. */
+  askedBytes: 250_000,
+  /** messages that one step sends to other actors. */
+  messagesPerStep: 100,
   /** children of one activity; each has a place in its parent's row. */
   childrenPerActivity: 500,
   /** attempts of one activity; beyond, a service is down and somebody should look. */

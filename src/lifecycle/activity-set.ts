@@ -1,4 +1,6 @@
 import { LIMITS } from "../base/limits.ts";
+import { bytesOver } from "../base/json.ts";
+import type { Fault } from "../machine/evaluation.ts";
 import { arm } from "./timers.ts";
 import type { Activity, ActivityDue, EndedActivity, Envelope, Timer } from "./types.ts";
 
@@ -22,6 +24,22 @@ export function armDue(
 
 export function addActivity(envelope: Envelope, activity: Activity): Envelope {
   return { ...envelope, activities: [...envelope.activities, activity] };
+}
+
+/** Null, or why an actor cannot hold these activities, and what undoes others. */
+export function activityFault({
+  activities,
+  undo,
+}: Pick<Envelope, "activities" | "undo">): Fault | null {
+  const count = activities.length;
+  if (count > LIMITS.activitiesPerActor) {
+    const message = `The actor would have ${count} activities; the limit activitiesPerActor is ${LIMITS.activitiesPerActor}.`;
+    return { code: "limit_exceeded", limit: "activitiesPerActor", message };
+  }
+  const bytes = bytesOver(LIMITS.activitiesBytes, JSON.stringify([activities, undo]));
+  if (bytes <= LIMITS.activitiesBytes) return null;
+  const message = `The actor's activities, with what undoes those that are done, would have ${bytes} bytes of JSON; the limit activitiesBytes is ${LIMITS.activitiesBytes}.`;
+  return { code: "limit_exceeded", limit: "activitiesBytes", message };
 }
 
 /** The activity in place of what it was. */

@@ -11,6 +11,7 @@ import type { Origin } from "./input.ts";
 import { encodeBody } from "./record.ts";
 import { applyTimerCommand, timerFault, tooManyTimers } from "./timers.ts";
 import { beginActivity, stopActivity } from "./activities.ts";
+import { activityFault } from "./activity-set.ts";
 import { Effects } from "./effects.ts";
 import { finish } from "./finish.ts";
 import { askSend } from "./send.ts";
@@ -65,6 +66,10 @@ export function conclude(
   }
   if (envelope.generations !== before.generations) {
     const fault = timerFault(envelope);
+    if (fault) return { ok: false, fault };
+  }
+  if (commands.some(({ kind }) => kind === "start_activity")) {
+    const fault = activityFault(envelope);
     if (fault) return { ok: false, fault };
   }
   // Only types that callers and machines may choose are history; control records have none.

@@ -5,7 +5,7 @@ import { doneEvent, errorEvent, invokeOf } from "../machine/activity-events.ts";
 import { compensationOf } from "../machine/compensation.ts";
 import type { Fault } from "../machine/evaluation.ts";
 import type { EventData } from "../machine/types.ts";
-import { endActivity, keepActivity } from "./activity-set.ts";
+import { activityFault, endActivity, keepActivity } from "./activity-set.ts";
 import type { Actor } from "./actor.ts";
 import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
@@ -100,6 +100,9 @@ function undoOf(
   if (kept.compensation === null) return { ok: true, undo: [] };
   const { ref, id } = activity;
   const undo = [{ ref, id, ...kept.compensation, error: null }];
+  const others = envelope.activities.filter((one) => one !== activity);
+  const fault = activityFault({ activities: others, undo: [...envelope.undo, ...undo] });
+  if (fault !== null) return { ok: false, fault };
   const count = envelope.undo.length + 1;
   if (count <= LIMITS.undosPerActor) return { ok: true, undo };
   const message = `The actor would have ${count} things to undo; the limit undosPerActor is ${LIMITS.undosPerActor}.`;

@@ -31,6 +31,32 @@ export function checkSizes(
       evaluation,
     );
   }
+  checkAsked(commands, evaluation);
+}
+
+/** What a step asks for outside: activities and messages. */
+function checkAsked(commands: readonly Command[], evaluation: Evaluation): void {
+  const asked: JsonValue[] = [];
+  let messages = 0;
+  for (const command of commands) {
+    if (command.kind === "start_activity") {
+      const { input } = command;
+      requireSize("activityInputBytes", "input of an activity", input, evaluation);
+      asked.push(input);
+    } else if (command.kind === "send_to") {
+      messages += 1;
+      asked.push(command.event);
+    }
+  }
+  if (asked.length > 0) {
+    requireSize("askedBytes", "list of inputs and messages", asked, evaluation);
+  }
+  if (messages <= LIMITS.messagesPerStep) return;
+  evaluation.fail({
+    code: "limit_exceeded",
+    limit: "messagesPerStep",
+    message: `The step would send ${messages} messages; the limit messagesPerStep is ${LIMITS.messagesPerStep}.`,
+  });
 }
 
 type SizeLimit =
@@ -39,7 +65,7 @@ type SizeLimit =
   | "outputBytes"
   | "emittedBytes"
   | "activityInputBytes"
-  | "activitiesBytes";
+  | "askedBytes";
 
 export function requireSize(
   limit: SizeLimit,

@@ -38,8 +38,8 @@ const roots: fc.Arbitrary<Shape> = fc.record({
   history: fc.constantFrom("none" as const, "shallow" as const),
 });
 
-/** How a random definition may move: by events only, or also by eventless transitions and raises. */
-export type Movement = "events" | "everything";
+/** How a random definition may move: by events only, also by eventless transitions and raises, or by events and results of activities. */
+export type Movement = "events" | "everything" | "activities";
 
 export function definitions(movement: Movement): fc.Arbitrary<JsonObject> {
   return fc
@@ -109,6 +109,8 @@ class ChartWriter {
     if (this.#movement === "everything" && this.#draw(4) === 0) {
       state["always"] = this.#transitions(node, false);
     }
+    if (this.#movement === "activities" && this.#draw(2) === 0)
+      state["invoke"] = this.#invoke(node);
     if (!("children" in shape)) return state;
     if (node.parent !== null && this.#draw(2) === 0)
       state["onDone"] = this.#transitions(node, true);
@@ -130,6 +132,16 @@ class ChartWriter {
     if (shape.type === "compound")
       state["initial"] = this.#pick(node.children).path.at(-1) as string;
     return state;
+  }
+
+  #invoke(node: Node): JsonObject {
+    return {
+      id: ["at", ...node.path].join("."),
+      src: "http",
+      input: { url: "https://example.com/", headers: { n: { "@expr": "string(context.n)" } } },
+      ...this.#maybe(1 + this.#draw(2), () => ({ onDone: this.#transitions(node, true) })),
+      ...this.#maybe(2, () => ({ onError: this.#transitions(node, true) })),
+    };
   }
 
   #maybe(choices: number, make: () => Record<string, JsonValue>): Record<string, JsonValue> {
