@@ -10,6 +10,7 @@ import { AlarmClock } from "../storage/alarm-clock.ts";
 import { abandon } from "./abandon.ts";
 import { Announcer } from "./announcer.ts";
 import { childEnded } from "./child-report.ts";
+import { changeTask } from "./change-task.ts";
 import { advanceClock } from "./clock.ts";
 import { control, setRefs } from "./control.ts";
 import { decisions } from "./decisions.ts";
@@ -174,6 +175,10 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
 
   settle(command: Rpc.SettleCommand): Promise<Rpc.Reply> {
     return asData(() => settle(this.#resident, command));
+  }
+
+  changeTask(command: Rpc.TaskChange): Promise<Rpc.Reply> {
+    return asData(() => changeTask(this.#resident, command));
   }
 
   receive(command: Rpc.MessageCommand): Promise<Rpc.Reply> {

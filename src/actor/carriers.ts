@@ -2,6 +2,7 @@ import type { AttemptFailure } from "../activities/types.ts";
 import type { Input } from "../lifecycle/input.ts";
 import type { Effect } from "../lifecycle/types.ts";
 import { callService } from "./call-service.ts";
+import { handOut, showChange, takeBack } from "./hand-out.ts";
 import type { OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
 import { runSource } from "./run-source.ts";
@@ -37,10 +38,10 @@ export interface Carriers {
 }
 
 export const CARRIERS: Carriers = {
-  start: { http: callService },
+  start: { http: callService, task: handOut, approval: handOut },
   code: runSource,
-  cancel: {},
-  update: null,
+  cancel: { task: takeBack, approval: takeBack },
+  update: showChange,
   send: null,
   tell_parent: null,
 };

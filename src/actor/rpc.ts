@@ -255,6 +255,8 @@ export interface ActorRpc {
   rouse(query: Address): Promise<Reply>;
   /** 200 `Settled` (src/tasks/rpc.ts): one result of an activity. */
   settle(command: SettleCommand): Promise<Reply>;
+  /** 200 `TaskFace` (src/tasks/rpc.ts), as the task is from now on. */
+  changeTask(command: TaskChange): Promise<Reply>;
   /** 200 `{seq}` of the message's record. */
   receive(command: MessageCommand): Promise<Reply>;
   /** 200 `{taken}`: false where nobody waited for it any more. */

@@ -36,6 +36,7 @@ export const ERRORS = {
   webhook_not_found: { status: 404, title: "There is no such webhook", retryable: false },
   delivery_not_found: { status: 404, title: "There is no such delivery", retryable: false },
   rule_not_found: { status: 404, title: "There is no such migration rule", retryable: false },
+  task_not_found: { status: 404, title: "There is no such task", retryable: false },
   record_not_found: { status: 404, title: "There is no such record", retryable: false },
   method_not_allowed: { status: 405, title: "The method is not allowed here", retryable: false },
   actor_exists: { status: 409, title: "The actor id is taken", retryable: false },

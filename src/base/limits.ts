@@ -355,6 +355,28 @@ export const LIMITS = {
   ],
   /** ms; the longest that a receiver's Retry-After puts an attempt off. */
   retryAfterMs: 86_400_000,
+  /** queues of one tenant: a list of all its tasks asks each of them. */
+  queuesPerTenant: 200,
+  /** tasks of one queue that have not ended; what comes beyond waits in its actor. */
+  tasksPerQueue: 100_000,
+  /** ms that a task can be read after its end: 7 days. */
+  taskKeptMs: 604_800_000,
+  /** tasks of one claim, and callers that wait for some of one queue at once. */
+  tasksPerClaim: 100,
+  claimersPerQueue: 1_000,
+  /** ms in which who waits for tasks has to say that he is still there; one that hangs holds up those behind him. */
+  presentMs: 2_000,
+  /** bytes of JSON that a worker says of its progress; each heartbeat writes it. */
+  taskDetailsBytes: 16_384,
+  /** attempts of a task that are shown, the last ones. */
+  taskErrorsShown: 10,
+  /** tasks that one alarm of a queue looks at, and actors that it tells at once how theirs ended. */
+  tasksPerAlarm: 200,
+  tellingsAtOnce: 16,
+  /** ms a queue waits for an actor to take a result, and after which it tells it again: the first pause, doubled up to the most. */
+  tellingMs: 30_000,
+  tellAgainMs: 1_000,
+  tellAgainMostMs: 300_000,
   /** records between two seals: each seal moves keys into blocks and keeps a checkpoint. */
   recordsPerSeal: 256,
 } as const;

@@ -23,12 +23,14 @@ import { moveRoutes } from "./moves.ts";
 import { laterRoutes } from "./not-yet.ts";
 import { planRoutes } from "./plans.ts";
 import { problemOfError } from "./problem.ts";
+import { queueRoutes } from "./queues.ts";
 import { requestId } from "./request-id.ts";
 import { mount } from "./route.ts";
 import type { Route } from "./route.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { serviceRoutes } from "./service.ts";
 import { streamRoutes } from "./streams.ts";
+import { taskRoutes } from "./tasks.ts";
 import { trialRoutes } from "./trials.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -48,6 +50,8 @@ const declared: readonly Route[] = [
   ...scheduleRoutes,
   ...controlRoutes,
   ...moveRoutes,
+  ...queueRoutes,
+  ...taskRoutes,
   ...cronRoutes,
   ...bulkRoutes,
   ...webhookRoutes,

@@ -4,16 +4,10 @@ import type { Scope } from "../registry/rpc.ts";
 import { route } from "./route.ts";
 import type { Method, Route } from "./route.ts";
 
-const TASKS = "Tasks and approvals are not built yet; send an event when the work is done.";
 const DOCS = "The documentation page is not built yet; GET /openapi.json describes the API.";
 
 /** What the published API promises for later: methods, path, and what to do until then. */
 const LATER: readonly [methods: string, path: string, sentence: string][] = [
-  ["get", "/v1/tasks", TASKS],
-  ["get patch", "/v1/tasks/{taskId}", TASKS],
-  ["post", "/v1/tasks/{taskId}/{action}", TASKS],
-  ["get", "/v1/queues", TASKS],
-  ["post", "/v1/queues/{queue}/claim", TASKS],
   ["get", "/docs", DOCS],
 ];
 

@@ -17,6 +17,7 @@ import { forgetRules } from "./rule-cache.ts";
 import { getRule, listRules } from "./rule-view.ts";
 import { Sweeps } from "./sweeps.ts";
 import * as keys from "./keys.ts";
+import * as queues from "./queues.ts";
 import { asData } from "../base/refused.ts";
 import * as settings from "./settings.ts";
 import { standingOn } from "./standing.ts";
@@ -33,7 +34,7 @@ import * as rules from "./rules.ts";
 import { Watch } from "./watch.ts";
 import * as webhooks from "./webhooks.ts";
 
-/** Definitions, API keys and webhooks of one tenant. Reading one that does not exist writes nothing. */
+/** Definitions, API keys, webhooks and names of queues of one tenant. Reading one that does not exist writes nothing. */
 export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   readonly #db: Db;
   readonly #clock: AlarmClock;
@@ -259,6 +260,14 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
       if (config?.state === "active") await this.#watch.begin();
       return config;
     });
+  }
+
+  noteQueue({ name }: { name: string }) {
+    return asData(() => queues.noteQueue(this.#stored(), this.#open, name, Date.now()));
+  }
+
+  queues() {
+    return asData(() => queues.queues(this.#stored()));
   }
 
   noteTenant(name: string) {

@@ -13,6 +13,7 @@ type Refusal = { ok: false; failure: Failure };
 type CountLimit =
   | "definitionsPerTenant"
   | "keysPerTenant"
+  | "queuesPerTenant"
   | "rampSteps"
   | "rulesChars"
   | "rulesEver"

@@ -180,6 +180,11 @@ export interface RegistryRpc {
   /** With the secret, for the webhook's own object only; null when there is no such webhook. */
   webhookConfig(id: string): Promise<WebhookConfig | null | Refused>;
 
+  /** 204; idempotent. Before the first task of a queue. */
+  noteQueue(command: { name: string }): Promise<RegistryReply>;
+  /** Names of the tenant's queues. */
+  queues(): Promise<string[] | Refused>;
+
   /** Of the default tenant's registry: notes a tenant, before its first key is made. */
   noteTenant(name: string): Promise<void | Refused>;
   /** Of the default tenant's registry: a key that names an unknown tenant wakes no object of that name. */

@@ -121,6 +121,16 @@ const STEPS: readonly SchemaStep[] = [
       CREATE INDEX used_tokens_by_expiry ON used_tokens (expires_at);
     `,
   },
+  {
+    to: 4,
+    name: "queues of tasks",
+    statements: `
+      CREATE TABLE queues (
+        name        TEXT    NOT NULL PRIMARY KEY,
+        noted_at    INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];
 
 export const REGISTRY_VERSION = STEPS.length;

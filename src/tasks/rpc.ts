@@ -1,13 +1,22 @@
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Outcome, Policy } from "../activities/types.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { Refused } from "../base/refused.ts";
-import type { RegistryReply as Reply } from "../registry/rpc.ts";
+import type { CollectionKey, RegistryReply as Reply } from "../registry/rpc.ts";
 
 export type TaskKind = "task" | "approval";
-export const TASK_STATUSES = ["open", "claimed", "done", "failed", "expired", "cancelled"] as const;
-export type TaskStatus = (typeof TASK_STATUSES)[number];
+export type TaskStatus = "open" | "claimed" | "done" | "failed" | "expired" | "cancelled";
+
+/** What others show of a task, as its actor has it. */
+export interface TaskFace {
+  assignee: string | null;
+  remindersSent: number;
+  escalatedTo: string | null;
+  /** ms on the actor's clock; null: never. */
+  expiresAt: number | null;
+}
 
 /** A task as its actor hands it out. */
-export interface TaskOrder {
+export interface TaskOrder extends TaskFace {
   /** `<queue>.<uid>:<seq>:<n>`: the activity's key behind its queue. */
   taskId: string;
   kind: TaskKind;
@@ -18,16 +27,12 @@ export interface TaskOrder {
   input: JsonValue;
   title: string | null;
   form: JsonValue;
-  assignee: string | null;
   /** ms that a claim holds it, unless the claim says otherwise. */
   leaseMs: number;
-  /** Attempts, and pauses between them, as `Policy`. */
-  retry: JsonObject;
-  /** ms; null: never. */
-  expiresAt: number | null;
-  /** ms at which it fails as `unclaimed` when nobody has claimed it; null: never. */
-  unclaimedAt: number | null;
-  createdAt: number;
+  /** Attempts, and pauses between them. */
+  retry: Policy;
+  /** ms that it waits for a worker each time that it is open, before it fails as `expired`; null: for ever. */
+  unclaimedMs: number | null;
 }
 
 /** Who calls, for the record. */
@@ -45,63 +50,103 @@ export interface Settled {
   same: boolean;
 }
 
-/** One queue of a tenant, named `tenant/queue`. Commands that change a task are idempotent by what they say. */
+/** Waits for tasks on behalf of somebody who may hang up. */
+export interface ClaimQuery {
+  tenant: string;
+  queue: string;
+  worker: string;
+  max: number;
+  /** ms; 0: what there is now. */
+  waitMs: number;
+  /** ms; null: as each task says. */
+  leaseMs: number | null;
+  /** Answers as long as the caller is there; throws afterwards, as calls into a request that has ended do. */
+  present: () => boolean | Promise<boolean>;
+}
+
+export interface ListQuery {
+  kind: TaskKind | null;
+  assignee: string | null;
+  actorId: string | null;
+  status: TaskStatus | null;
+  after: { bornAt: number; id: string } | null;
+  limit: number;
+}
+
+/** A task in a list, with the place that it has there. */
+export interface ListedTask {
+  bornAt: number;
+  id: string;
+  task: JsonValue;
+}
+
+export interface QueueStats {
+  /** Tasks that are open. */
+  depth: number;
+  claimed: number;
+  /** Of the open one that came first; null without one. */
+  oldestAgeMs: number | null;
+}
+
+/** A result on its way to the actor, who decides. */
+export interface Verdict extends Caller {
+  outcome: Outcome;
+}
+
+/**
+ * One queue of a tenant, named `tenant/queue`. It keeps delivery: who has a task, for how long, and how often it was
+ * tried. How a task ended is decided by its actor alone.
+ */
 export interface QueueRpc {
   /** 202. The same order again changes nothing. */
   enqueue(command: { tenant: string; queue: string; order: TaskOrder }): Promise<Reply | Refused>;
   /** 204: its activity has ended; an open or claimed task becomes `cancelled` (or `expired`). */
-  withdraw(command: { taskId: string; status: "cancelled" | "expired" }): Promise<Reply | Refused>;
-  /** 204: what its actor says of it now. */
-  update(command: {
-    taskId: string;
-    assignee: string | null;
-    remindersSent: number;
-    escalatedTo: string | null;
-    expiresAt: number | null;
-  }): Promise<Reply | Refused>;
-  /** 200 `{tasks}`; waits up to `waitMs` for the first. */
-  claim(query: {
+  withdraw(command: {
     tenant: string;
     queue: string;
-    worker: string;
-    max: number;
-    waitMs: number;
-    leaseMs: number | null;
+    taskId: string;
+    status: "cancelled" | "expired";
   }): Promise<Reply | Refused>;
+  /** 204: what its actor says of it now. */
+  update(command: { taskId: string } & TaskFace): Promise<Reply | Refused>;
+  /** 200 `{tasks}`; waits up to `waitMs` for the first. */
+  claim(query: ClaimQuery): Promise<Reply | Refused>;
+  /** 200 task, when the actor has taken the output. */
   complete(
-    command: { taskId: string; leaseToken: string | null; output: JsonValue } & Caller,
+    command: { taskId: string; leaseToken: string | null; output: JsonValue } & Caller &
+      CollectionKey,
   ): Promise<Reply | Refused>;
+  /** 200 task: open again, or failed in its actor too. */
   fail(
     command: {
       taskId: string;
       leaseToken: string | null;
       error: { code: string; message: string };
       retryable: boolean;
-    } & Caller,
+    } & Caller &
+      CollectionKey,
   ): Promise<Reply | Refused>;
+  /** 200 `{leaseUntil}`. */
   heartbeat(command: {
     taskId: string;
     leaseToken: string;
     details: JsonValue;
   }): Promise<Reply | Refused>;
+  /** 200 task, when the actor has taken the decision. */
   decide(
-    command: { taskId: string; approved: boolean; comment: string | null } & Caller,
+    command: { taskId: string; approved: boolean; comment: string | null; by: string } & Pick<
+      Caller,
+      "principal"
+    > &
+      CollectionKey,
   ): Promise<Reply | Refused>;
-  /** Delegates or extends: asked of the actor, who is the truth. */
+  /** 200 task. Delegates or extends: asked of the actor, who is the truth. */
   change(
     command: { taskId: string; assignee?: string | null; expiresAt?: number } & Caller,
   ): Promise<Reply | Refused>;
   /** 200 task. */
   read(query: { taskId: string }): Promise<Reply | Refused>;
-  /** 200 `{items, next}`, oldest first. */
-  list(query: {
-    kind: TaskKind | null;
-    assignee: string | null;
-    actorId: string | null;
-    status: TaskStatus | null;
-    after: string | null;
-    limit: number;
-  }): Promise<Reply | Refused>;
-  /** 200 `{depth, claimed, oldestAgeMs}`. */
-  stats(): Promise<Reply | Refused>;
+  /** Youngest first. */
+  list(query: ListQuery): Promise<{ items: ListedTask[]; more: boolean } | Refused>;
+  stats(): Promise<QueueStats | Refused>;
 }

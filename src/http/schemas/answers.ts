@@ -6,6 +6,7 @@ import { MIGRATIONS } from "./answers/migrations.ts";
 import { TRIALS } from "./answers/trials.ts";
 import { BULK } from "./answers/bulk.ts";
 import { WEBHOOKS } from "./answers/webhooks.ts";
+import { TASKS } from "./answers/tasks.ts";
 import { KEYS } from "./answers/keys.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -13,6 +14,7 @@ import type { JsonSchema } from "./json-schema.ts";
 export const ANSWERS: { [name: string]: JsonSchema } = {
   ...PROBLEMS,
   ...ACTORS,
+  ...TASKS,
   ...SCHEDULES,
   ...DEFINITIONS,
   ...MIGRATIONS,

@@ -1,0 +1,60 @@
+import type { Activity } from "../lifecycle/types.ts";
+import { refuseStatus, refuseUnexpected } from "./guards.ts";
+import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import type { Resident } from "./resident.ts";
+import type { Reply, TaskChange } from "./rpc.ts";
+
+/** Somebody else has a task from now on, or it has more time. What changes nothing is not recorded. */
+export async function changeTask(resident: Resident, command: TaskChange): Promise<Reply> {
+  const { id, ref, assignee, expiresAt, by, principal } = command;
+  await resident.ready();
+  const { actor } = resident;
+  if (actor === null) return noSuchActor(id);
+  const refusal = refuseUnexpected(actor.envelope, command);
+  if (refusal) return refusal;
+  const work = resident.work(actor);
+  const now = work.now(Date.now());
+  work.fireDue(now);
+  const task = taskOf(work.actor.envelope.activities, ref);
+  const outcome =
+    task === null
+      ? refuse("task_closed", "The actor waits for this task no longer; its log says why.")
+      : (refuseStatus(work.actor, ["active", "paused"]) ?? refusePast(expiresAt, now));
+  let reply: Reply | null = outcome;
+  if (reply === null && task !== null && changes(task, command)) {
+    const input = {
+      kind: "task_changed",
+      ref,
+      ...(assignee === undefined ? {} : { assignee }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    } as const;
+    const advanced = work.try(input, now, { key: null, request: null, by, principal });
+    if (advanced.ok) work.take(advanced);
+    else reply = refuseFault(advanced.fault);
+  }
+  if (work.changed) resident.commit(work.actor, work.records);
+  if (reply !== null) return reply;
+  return answer(200, { ...taskOf(work.actor.envelope.activities, ref) }, work.actor.envelope.seq);
+}
+
+function taskOf(activities: readonly Activity[], ref: string) {
+  const activity = activities.find((one) => one.ref === ref && one.status === "running");
+  return activity?.task ?? null;
+}
+
+function changes(
+  task: NonNullable<Activity["task"]>,
+  { assignee, expiresAt }: TaskChange,
+): boolean {
+  return (
+    (assignee !== undefined && assignee !== task.assignee) ||
+    (expiresAt !== undefined && expiresAt !== task.expiresAt)
+  );
+}
+
+function refusePast(expiresAt: number | undefined, now: number): Reply | null {
+  if (expiresAt === undefined || expiresAt > now) return null;
+  return refuse("invalid_request", "`expiresAt` has passed already; give a time that is to come.", {
+    errors: [{ pointer: "/expiresAt", code: "too_small", message: "must be in the future" }],
+  });
+}

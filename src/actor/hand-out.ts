@@ -1,0 +1,144 @@
+import { parseApprovalInput } from "../activities/approval-input.ts";
+import { parseTaskInput } from "../activities/task-input.ts";
+import { DEFAULT_POLICY } from "../activities/policy-input.ts";
+import type { AttemptFailure } from "../activities/types.ts";
+import { callObject } from "../base/call-object.ts";
+import type { Failure } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
+import type { Actor } from "../lifecycle/actor.ts";
+import type { Activity, Effect, Envelope } from "../lifecycle/types.ts";
+import { readRow } from "../storage/actor-log.ts";
+import type { QueueRpc, TaskFace, TaskOrder } from "../tasks/rpc.ts";
+import type { Carried, Carrier } from "./carriers.ts";
+import { recordOf } from "./record-rows.ts";
+import type { Resident } from "./resident.ts";
+
+const DONE: Carried = { done: true };
+
+/** Puts a task or an approval into its queue; the result comes from there. */
+export const handOut: Carrier = async (resident, { effect }) => {
+  const { actor } = resident;
+  const activity = actor && runningOf(actor, effect.ref);
+  if (!actor || !activity) return DONE;
+  const planned = plan(actor.envelope, activity);
+  if (!planned.ok) {
+    const message = `The input does not fit at ${planned.pointer}: ${planned.message}`;
+    return ended(activity.ref, { code: "invalid_input", message });
+  }
+  const { queue, order } = planned;
+  const { tenant } = actor.envelope;
+  const reply = await callQueue(resident, tenant, queue, (object) =>
+    object.enqueue({ tenant, queue, order }),
+  );
+  if (reply.ok) return DONE;
+  // Another queue more is refused for good; a full one has room when others have ended.
+  if (reply.failure.extra?.["limit"] === "queuesPerTenant") {
+    return ended(activity.ref, { code: "refused", message: reply.failure.detail });
+  }
+  return { again: failureOf(reply.failure) };
+};
+
+/** Takes a task back: nobody waits for it any more. */
+export const takeBack: Carrier = async (resident, { effect }) => {
+  const { actor } = resident;
+  const input = startOf(resident, effect.ref);
+  const planned = actor && input && queueOf(effect, input);
+  if (!actor || !planned) return DONE;
+  const { tenant, uid, ended: ends } = actor.envelope;
+  const error = ends.findLast(({ ref }) => ref === effect.ref)?.error;
+  const status = error?.code === "expired" ? "expired" : "cancelled";
+  const taskId = `${planned}.${uid}:${effect.ref}`;
+  const reply = await callQueue(resident, tenant, planned, (object) =>
+    object.withdraw({ tenant, queue: planned, taskId, status }),
+  );
+  return reply.ok ? DONE : { again: failureOf(reply.failure) };
+};
+
+/** Tells the queue what is to be shown of a task now. */
+export const showChange: Carrier = async (resident, { effect }) => {
+  const { actor } = resident;
+  const activity = actor && runningOf(actor, effect.ref);
+  const planned = actor && activity && plan(actor.envelope, activity);
+  if (!actor || !planned?.ok) return DONE;
+  const { order, queue } = planned;
+  const { taskId, assignee, remindersSent, escalatedTo, expiresAt } = order;
+  const reply = await callQueue(resident, actor.envelope.tenant, queue, (object) =>
+    object.update({ taskId, assignee, remindersSent, escalatedTo, expiresAt }),
+  );
+  return reply.ok ? DONE : { again: failureOf(reply.failure) };
+};
+
+function callQueue(
+  { env }: Resident,
+  tenant: string,
+  queue: string,
+  call: (object: QueueRpc) => ReturnType<QueueRpc["enqueue"]>,
+) {
+  return callObject(env.QUEUES, `${tenant}/${queue}`, true, call);
+}
+
+type Plan =
+  | { ok: true; queue: string; order: TaskOrder }
+  | { ok: false; pointer: string; message: string };
+
+/** A task as its input and what became of it since say. */
+function plan(envelope: Envelope, activity: Activity): Plan {
+  const { ref, id: activityId, src, input } = activity;
+  const face: TaskFace = activity.task ?? {
+    assignee: null,
+    remindersSent: 0,
+    escalatedTo: null,
+    expiresAt: null,
+  };
+  const { id, uid, definitionId } = envelope;
+  const common = { actor: { id, uid, definitionId }, ref, activityId, ...face };
+  const named = (queue: string) => `${queue}.${uid}:${ref}`;
+  if (src === "approval") {
+    const parsed = parseApprovalInput(input);
+    if (!parsed.ok) return parsed;
+    const { queue, title, form } = parsed.value;
+    const person = { kind: "approval", input: null, title, form, leaseMs: 0 } as const;
+    const waits = { retry: DEFAULT_POLICY, unclaimedMs: null };
+    return { ok: true, queue, order: { ...common, ...person, ...waits, taskId: named(queue) } };
+  }
+  const parsed = parseTaskInput(input);
+  if (!parsed.ok) return parsed;
+  const { queue, input: data, title, leaseMs, unclaimedMs, policy: retry } = parsed.value;
+  const work = {
+    kind: "task",
+    input: data,
+    title,
+    form: null,
+    leaseMs,
+    unclaimedMs,
+    retry,
+  } as const;
+  return { ok: true, queue, order: { ...common, ...work, taskId: named(queue) } };
+}
+
+/** Of a start that was carried out or tried, and so has a whole input. */
+function queueOf({ kind, ...effect }: Effect, input: JsonValue): string | null {
+  if (kind !== "cancel" || !("src" in effect)) return null;
+  const parsed = effect.src === "approval" ? parseApprovalInput(input) : parseTaskInput(input);
+  return parsed.ok ? parsed.value.queue : null;
+}
+
+/** What the activity with this ref was started with. The record that its ref names says it. */
+function startOf({ db }: Resident, ref: string): JsonValue {
+  const row = readRow(db, Number(ref.split(":")[0]));
+  const effects = row === null ? [] : recordOf(row).effects;
+  const start = effects.find((effect) => effect.kind === "start" && effect.ref === ref);
+  return start?.kind === "start" ? start.input : null;
+}
+
+function runningOf({ envelope }: Actor, ref: string): Activity | null {
+  return envelope.activities.find((one) => one.ref === ref && one.status === "running") ?? null;
+}
+
+function ended(ref: string, error: { code: string; message: string }): Carried {
+  return { input: { kind: "activity_failed", ref, error: { ...error, attempts: 0 } } };
+}
+
+function failureOf({ code, detail }: Failure): AttemptFailure {
+  return { code, message: detail, retryable: true };
+}

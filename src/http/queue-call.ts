@@ -1,0 +1,71 @@
+import * as z from "zod/mini";
+import { callObject } from "../base/call-object.ts";
+import { PerdureError } from "../base/errors.ts";
+import type { Failure } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
+import { bytesOver } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import { given } from "../base/refused.ts";
+import type { Env } from "../env.ts";
+import type { Principal } from "../registry/rpc.ts";
+import type { QueueRpc } from "../tasks/rpc.ts";
+import { callRegistry } from "./registry-call.ts";
+
+type Reply =
+  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
+  | { ok: false; failure: Failure };
+
+const QUEUE_NAME = new RegExp(`^[A-Za-z0-9_-]{1,${LIMITS.queueNameChars}}$`);
+/** A queue's name, and the key of the activity that the task is of. */
+const TASK_ID = new RegExp(
+  `^([A-Za-z0-9_-]{1,${LIMITS.queueNameChars}})\\.[0-9a-f]{32}:\\d{1,7}:\\d{1,7}$`,
+);
+
+export const queueName = z
+  .string()
+  .check(
+    z.regex(QUEUE_NAME, `must be 1 to ${LIMITS.queueNameChars} of the characters A-Z a-z 0-9 _ -`),
+  );
+
+/** Any text: what is no task's id is a task that there is not. */
+export const taskPath = z.object({ taskId: z.string().check(z.maxLength(LIMITS.textChars)) });
+
+export async function queueNames(env: Env, principal: Principal): Promise<string[]> {
+  return given(await callRegistry(env, principal, true, (registry) => registry.queues()));
+}
+
+export function queueObjectName({ tenant }: Principal, queue: string): string {
+  return `${tenant}/${queue}`;
+}
+
+/** Calls the queue that a task is in. No object is woken for an id that no task can have, nor for a queue that is not there. */
+export async function callTask(
+  env: Env,
+  principal: Principal,
+  taskId: string,
+  call: (queue: QueueRpc) => Promise<Reply>,
+): Promise<Reply> {
+  const queue = TASK_ID.exec(taskId)?.[1];
+  if (queue === undefined) {
+    throw new PerdureError(
+      "task_not_found",
+      "This is no task's id. GET /v1/tasks lists what there is, and a claim answers ids too.",
+    );
+  }
+  return await callObject(env.QUEUES, queueObjectName(principal, queue), true, call);
+}
+
+/** Refuses data of a worker that is larger than its limit. */
+export function checkSize(
+  limit: "outputBytes" | "taskDetailsBytes",
+  member: string,
+  value: JsonValue,
+): void {
+  const bytes = bytesOver(LIMITS[limit], JSON.stringify(value));
+  if (bytes <= LIMITS[limit]) return;
+  throw new PerdureError(
+    "limit_exceeded",
+    `${member} has ${bytes} bytes of JSON; the limit ${limit} is ${LIMITS[limit]}. Store it elsewhere and send where it is.`,
+    { extra: { limit, most: LIMITS[limit] } },
+  );
+}

@@ -1,0 +1,158 @@
+import * as z from "zod/mini";
+import { callAll } from "../base/call-all.ts";
+import { callObject } from "../base/call-object.ts";
+import { CURSOR_INVALID } from "../base/cursor.ts";
+import { PerdureError } from "../base/errors.ts";
+import { canonicalJson } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import { decodePlace, encodePlace } from "../base/place-cursor.ts";
+import { given } from "../base/refused.ts";
+import { sha256Hex } from "../base/sha256.ts";
+import { isoTime } from "../base/time.ts";
+import { mergePage } from "../directory/merge.ts";
+import type { ReadBehind } from "../directory/merge.ts";
+import type { Place } from "../directory/rpc.ts";
+import type { Env } from "../env.ts";
+import type { ListQuery, ListedTask } from "../tasks/rpc.ts";
+import { json, respond } from "./answer.ts";
+import { queueName, queueNames, queueObjectName } from "./queue-call.ts";
+import { route } from "./route.ts";
+import { id, limit, longCursor, shortText } from "./schemas/inputs.ts";
+import { list, object, page, ref } from "./schemas/json-schema.ts";
+import { TASK_KINDS, TASK_STATUSES } from "./schemas/task-words.ts";
+
+const tag = "Tasks";
+
+const ms = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most));
+
+export const queueRoutes = [
+  route({
+    method: "get",
+    path: "/v1/queues",
+    tag,
+    name: "listQueues",
+    summary: "Queues by name, and how full they are",
+    scope: "read",
+    query: z.strictObject({ limit, cursor: longCursor }),
+    answers: { 200: { description: "A page.", schema: page(ref("Queue")) } },
+    refusals: ["cursor_invalid"],
+    async handle({ context, env, principal, query }) {
+      const after = query.cursor === undefined ? null : placeOf("queues", query.cursor).id;
+      const names = await queueNames(env, principal);
+      const behind = after === null ? names : names.filter((name) => name > after);
+      const some = behind.slice(0, query.limit ?? LIMITS.pageDefault);
+      const objects = some.map((name) => queueObjectName(principal, name));
+      const stats = await callAll(env.QUEUES, objects, async (queue) => given(await queue.stats()));
+      const last = some.at(-1);
+      const more = last !== undefined && behind.length > some.length;
+      return json(context, 200, {
+        items: stats.map((figures, n) => ({ name: some[n] as string, ...figures })),
+        nextCursor: more ? encodePlace("queues", { bornAt: 0, id: last }) : null,
+        asOf: isoTime(Date.now()),
+      });
+    },
+  }),
+
+  route({
+    method: "post",
+    path: "/v1/queues/{queue}/claim",
+    tag,
+    name: "claimTasks",
+    summary: "Take tasks of a queue, those that have been waiting longest first",
+    description:
+      "Waits up to waitMs for the first. Each task is this worker's until its leaseUntil; heartbeats move it on.",
+    scope: "write",
+    params: z.object({ queue: queueName }),
+    body: z.strictObject({
+      worker: shortText.check(z.meta({ description: "Who works, for others to see." })),
+      max: z
+        .optional(ms(1, LIMITS.tasksPerClaim))
+        .check(z.meta({ description: "1 when left out." })),
+      waitMs: z.optional(ms(0, LIMITS.waitMs)).check(z.meta({ description: "0 when left out." })),
+      leaseMs: z
+        .optional(ms(LIMITS.leaseLeastMs, LIMITS.leaseMostMs))
+        .check(z.meta({ description: "As each task says when left out." })),
+    }),
+    answers: {
+      200: {
+        description: "The tasks; none when there are none.",
+        schema: object({ tasks: list(ref("ClaimedTask")) }),
+      },
+    },
+    refusals: ["rate_limited"],
+    async handle({ context, env, principal, params, body }) {
+      const { worker, max = 1, waitMs = 0, leaseMs = null } = body;
+      const { tenant } = principal;
+      const { queue } = params;
+      // Calls into this request fail once it has ended, so a queue learns who has hung up.
+      const present = () => true;
+      const query = { tenant, queue, worker, max, waitMs, leaseMs, present };
+      const name = queueObjectName(principal, queue);
+      const reply = await callObject(env.QUEUES, name, true, (object) => object.claim(query));
+      return respond(context, reply);
+    },
+  }),
+
+  route({
+    method: "get",
+    path: "/v1/tasks",
+    tag,
+    name: "listTasks",
+    summary: "Tasks and approvals, youngest first",
+    scope: "read",
+    query: z.strictObject({
+      queue: z.optional(queueName),
+      kind: z.optional(z.enum(TASK_KINDS)),
+      assignee: z.optional(shortText),
+      actorId: z.optional(id),
+      status: z.optional(z.enum(TASK_STATUSES)),
+      limit,
+      cursor: longCursor,
+    }),
+    answers: { 200: { description: "A page.", schema: page(ref("Task")) } },
+    refusals: ["cursor_invalid"],
+    async handle({ context, env, principal, query }) {
+      const { queue = null, kind = null, assignee = null, actorId = null, status = null } = query;
+      const filter = { kind, assignee, actorId, status };
+      const mark = (await sha256Hex(canonicalJson({ queue, ...filter }))).slice(0, 8);
+      const after = query.cursor === undefined ? null : placeOf(mark, query.cursor);
+      const names = queue === null ? await queueNames(env, principal) : [queue];
+      const now = Date.now();
+      const { items, next } =
+        names.length === 0
+          ? { items: [], next: null }
+          : await mergePage(
+              names.map((name) => readQueue(env, queueObjectName(principal, name), filter)),
+              after,
+              query.limit ?? LIMITS.pageDefault,
+            );
+      return json(context, 200, {
+        items: items.map(({ task }) => task),
+        nextCursor: next && encodePlace(mark, next),
+        asOf: isoTime(now),
+      });
+    },
+  }),
+];
+
+function readQueue(
+  env: Env,
+  name: string,
+  filter: Omit<ListQuery, "after" | "limit">,
+): ReadBehind<ListedTask> {
+  return async (after, some) => {
+    const reply = await callObject(env.QUEUES, name, true, (queue) =>
+      queue.list({ ...filter, after, limit: some }),
+    );
+    const { items, more } = given(reply);
+    const last = items.at(-1);
+    return { items, more, next: last ? { bornAt: last.bornAt, id: last.id } : null };
+  };
+}
+
+function placeOf(mark: string, cursor: string): Place {
+  const place = decodePlace(mark, cursor);
+  if (place !== null) return place;
+  const { code, detail } = CURSOR_INVALID;
+  throw new PerdureError(code, `${detail} A cursor goes with the filter that it came from.`);
+}

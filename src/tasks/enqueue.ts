@@ -1,0 +1,63 @@
+import { callObject } from "../base/call-object.ts";
+import { refuse } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { Refused } from "../base/refused.ts";
+import { answer } from "../registry/replies.ts";
+import { deleteTask, findTask, noteWithdrawn, wasWithdrawn } from "../storage/queue-tasks.ts";
+import type { Queue } from "./queue.ts";
+import type { QueueRpc } from "./rpc.ts";
+import { rowOf } from "./task.ts";
+import { ended } from "./transitions.ts";
+
+/** Takes a task. True when it is new here. */
+export async function enqueue(
+  queue: Queue,
+  command: Parameters<QueueRpc["enqueue"]>[0],
+): Promise<{ added: boolean; reply: Awaited<ReturnType<QueueRpc["enqueue"]>> }> {
+  const { tenant, queue: name, order } = command;
+  const refusal = await introduce(queue, tenant, name);
+  if (refusal) return { added: false, reply: refusal };
+  const db = queue.open({ tenant, name });
+  const known = findTask(db, order.taskId);
+  // One that failed is handed out again when its activity is retried.
+  const again = known?.status === "failed" || known?.status === "expired";
+  if ((known !== null && !again) || wasWithdrawn(db, order.taskId)) {
+    return { added: false, reply: answer(202, null) };
+  }
+  if (queue.unended >= LIMITS.tasksPerQueue) {
+    const detail = `The queue '${name}' holds ${LIMITS.tasksPerQueue} tasks, the limit tasksPerQueue; the task is handed out when others have ended.`;
+    const extra = { limit: "tasksPerQueue", most: LIMITS.tasksPerQueue };
+    return { added: false, reply: refuse("limit_exceeded", detail, { extra }) };
+  }
+  const row = rowOf(order, Date.now());
+  db.transaction(() => {
+    if (again) deleteTask(db, order.taskId);
+    queue.add(row);
+  });
+  queue.alarm.ensure(row.due_at);
+  return { added: true, reply: answer(202, null) };
+}
+
+/** Before the first task, the tenant's registry learns of the queue: a list of all tasks finds it. */
+async function introduce(queue: Queue, tenant: string, name: string): Promise<Refused | null> {
+  if (queue.name !== null) return null;
+  const reply = await callObject(queue.env.REGISTRY, tenant, true, (registry) =>
+    registry.noteQueue({ name }),
+  );
+  return reply.ok ? null : reply;
+}
+
+/** Its activity has ended without a result of ours. A task that has not come yet is not taken when it does. */
+export async function withdraw(
+  queue: Queue,
+  { tenant, queue: name, taskId, status }: Parameters<QueueRpc["withdraw"]>[0],
+): Promise<Awaited<ReturnType<QueueRpc["withdraw"]>>> {
+  const refusal = await introduce(queue, tenant, name);
+  if (refusal) return refusal;
+  const db = queue.open({ tenant, name });
+  const now = Date.now();
+  const row = findTask(db, taskId);
+  if (row === null) noteWithdrawn(db, taskId, now);
+  else if (row.ended_at === null) queue.change(row, ended(row, status, false, now));
+  return answer(204, null);
+}

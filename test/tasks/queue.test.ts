@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import { actorNow, expectReplays, records, sent } from "../support/actors.ts";
+import { call, expectProblem, fresh } from "../support/api.ts";
+import {
+  claimed,
+  completed,
+  evictQueue,
+  failedBy,
+  handedOut,
+  lapseLease,
+  oneClaimed,
+  queueName,
+  ringQueue,
+  tasksOf,
+  untilTasks,
+  waitingIn,
+} from "../support/tasks.ts";
+import { until } from "../support/until.ts";
+
+/** Failures are tried again at once. */
+const AT_ONCE = { initialMs: 0 };
+
+describe("a task", () => {
+  test("is claimed, completed, and its output reaches the machine", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue, 1, { input: { n: 7 }, title: "Count" });
+    const task = await oneClaimed(queue);
+    expect(task).toMatchObject({
+      actorId,
+      kind: "task",
+      queue,
+      title: "Count",
+      input: { n: 7 },
+      status: "claimed",
+      attempts: 1,
+      worker: "w1",
+      activityId: "work",
+    });
+    const answer = await completed(task, { counted: 7 });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    expect(answer.body).toMatchObject({ id: task.id, status: "done", endedBy: "w1" });
+    const actor = await actorNow(actorId);
+    expect(actor).toMatchObject({ stateValue: "done", context: { output: { counted: 7 } } });
+    const log = await records(actorId);
+    expect(log.at(-1)).toMatchObject({ kind: "activity_done", by: "w1", principal: "dev" });
+    expect(await claimed(queue)).toEqual([]);
+    await expectReplays(actorId);
+  });
+
+  test("that was completed is answered again the same, and closed to anything else", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue);
+    const task = await oneClaimed(queue);
+    const key = fresh("key");
+    const first = await completed(task, [1], { key });
+    const repeat = await completed(task, [1], { key });
+    expect(repeat.body).toEqual(first.body);
+    expect(repeat.headers.get("Idempotent-Replayed")).toBe("true");
+    await evictQueue(queue);
+    expect((await completed(task, [1])).status).toBe(200);
+    const other = await completed(task, [2]);
+    expectProblem(other, 409, "task_closed");
+    expect(other.body).toMatchObject({ taskStatus: "done", endedBy: "w1" });
+    expectProblem(await failedBy(task), 409, "task_closed");
+    expectProblem(await completed(task, [2], { key }), 422, "idempotency_key_reused");
+    const done = (await records(actorId)).filter(({ kind }) => kind === "activity_done");
+    expect(done).toHaveLength(1);
+  });
+
+  test("goes to another worker when its lease ends, and the old lease does nothing any more", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue, 1, { retry: AT_ONCE });
+    const old = await oneClaimed(queue, { worker: "first" });
+    await lapseLease(queue, old.id);
+    await ringQueue(queue);
+    const task = await oneClaimed(queue, { worker: "second" });
+    expect(task).toMatchObject({ id: old.id, attempts: 2, worker: "second" });
+    expect(task.errors).toMatchObject([{ attempt: 1, code: "lease_expired" }]);
+    expectProblem(await completed(old, "old"), 409, "lease_lost");
+    expectProblem(await failedBy(old), 409, "lease_lost");
+    const beat = await call("POST", `/v1/tasks/${old.id}/heartbeat`, {
+      body: { leaseToken: old.leaseToken },
+      key: null,
+    });
+    expectProblem(beat, 409, "lease_lost");
+    expect((await completed(task, "new")).status).toBe(200);
+    expect((await actorNow(actorId)).context.output).toBe("new");
+  });
+
+  test("whose lease has ended is lost to its worker also before the alarm", async () => {
+    const queue = queueName();
+    await handedOut(queue, 1, { retry: { initialMs: 60_000 } });
+    const task = await oneClaimed(queue);
+    await lapseLease(queue, task.id);
+    expectProblem(await completed(task, 1), 409, "lease_lost");
+    const [open] = await tasksOf(`queue=${queue}`);
+    expect(open).toMatchObject({
+      status: "open",
+      attempts: 1,
+      errors: [{ code: "lease_expired" }],
+    });
+  });
+
+  test("that fails is open again, until its attempts are used up and its actor is told why", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue, 1, { retry: { ...AT_ONCE, maxAttempts: 2 } });
+    const first = await failedBy(await oneClaimed(queue));
+    expect(first.body).toMatchObject({ status: "open", attempts: 1 });
+    const second = await failedBy(await oneClaimed(queue));
+    expect(second.body).toMatchObject({ status: "failed", attempts: 2 });
+    const { stateValue, context } = await actorNow(actorId);
+    expect(stateValue).toBe("failed");
+    expect(context.error).toMatchObject({ code: "broken", message: "It broke.", attempts: 2 });
+    expect(context.error.body).toMatchObject([{ attempt: 1 }, { attempt: 2, code: "broken" }]);
+  });
+
+  test("fails at once where its worker says that no attempt will help", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue);
+    const answer = await failedBy(await oneClaimed(queue), { retryable: false });
+    expect(answer.body.status).toBe("failed");
+    expect((await actorNow(actorId)).context.error).toMatchObject({ code: "broken", attempts: 1 });
+  });
+
+  test("is cancelled when its actor leaves the state, also under a worker's hands", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue);
+    const task = await oneClaimed(queue);
+    await sent(actorId, "LEAVE");
+    const late = await completed(task, 1);
+    expectProblem(late, 409, "task_closed");
+    await untilTasks(queue, ([one]) => one.status === "cancelled");
+    expect((await actorNow(actorId)).stateValue).toBe("left");
+  });
+
+  test("that nobody claims in time fails as expired", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue, 1, { unclaimedMs: 1 });
+    await ringQueue(queue);
+    await untilTasks(queue, ([one]) => one.status === "expired");
+    expect((await actorNow(actorId)).context.error).toMatchObject({ code: "expired" });
+  });
+
+  test("whose actor is gone is cancelled", async () => {
+    const queue = queueName();
+    const [actorId = ""] = await handedOut(queue);
+    const task = await oneClaimed(queue);
+    await call("DELETE", `/v1/actors/${actorId}`);
+    expectProblem(await completed(task, 1), 409, "task_closed");
+    const [one] = await tasksOf(`queue=${queue}`);
+    expect(one.status).toBe("cancelled");
+  });
+});
+
+describe("a worker that waits", () => {
+  test("gets the task that comes", async () => {
+    const queue = queueName();
+    const waiting = oneClaimed(queue, { waitMs: 50_000 });
+    const [actorId] = await handedOut(queue);
+    expect((await waiting).actorId).toBe(actorId);
+  });
+
+  test("gets nothing when nothing comes", async () => {
+    expect(await claimed(queueName(), { waitMs: 10 })).toEqual([]);
+  });
+
+  test("is served in the order in which it came", async () => {
+    const queue = queueName();
+    const order: string[] = [];
+    const waiting = [];
+    for (const worker of ["a", "b", "c"]) {
+      waiting.push(oneClaimed(queue, { waitMs: 50_000, worker }).then(() => order.push(worker)));
+      await until(
+        () => waitingIn(queue),
+        (count) => count === waiting.length,
+      );
+    }
+    await handedOut(queue, 3);
+    await Promise.all(waiting);
+    expect(order).toEqual(["a", "b", "c"]);
+  });
+
+  test("gets a task whose pause ends", async () => {
+    const queue = queueName();
+    await handedOut(queue, 1, { retry: { initialMs: 300, jitter: false } });
+    await failedBy(await oneClaimed(queue));
+    expect(await claimed(queue)).toEqual([]);
+    expect((await oneClaimed(queue, { waitMs: 50_000 })).attempts).toBe(2);
+  });
+});
