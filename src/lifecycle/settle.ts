@@ -1,6 +1,6 @@
 import type { Outcome } from "../activities/types.ts";
 import type { JsonObject } from "../base/json.ts";
-import { endActivity } from "./activity-set.ts";
+import { endActivity, withActivity } from "./activity-set.ts";
 import type { Actor } from "./actor.ts";
 import { undoAfter, undoNext } from "./compensate.ts";
 import { control } from "./conclude.ts";
@@ -88,7 +88,8 @@ function settleUndo(
   const compensation = runningActivity(envelope, step.compensates ?? "");
   if (compensation !== null) {
     const undone = (compensation.undone ?? 0) + (error === null ? 1 : 0);
-    envelope = undoNext(envelope, { ...compensation, undone }, effects, at);
+    const counted = { ...compensation, undone };
+    envelope = undoNext(withActivity(envelope, counted), counted, effects, at);
   }
   const payload = { ...part.payload, undoes: step.undoes as string };
   return control(actor, envelope, { ...part, payload, effects: effects.list }, at, origin);

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startOutside } from "../../examples/outside/server.ts";
+import type { Outside } from "../../examples/outside/server.ts";
+import { startServer } from "../../scripts/server.ts";
+import type { RunningServer } from "../../scripts/server.ts";
+import { createClient } from "../../src/sdk/index.ts";
+import type { Client, LogRecord } from "../../src/sdk/index.ts";
+import { pasteSession } from "./paste.ts";
+import type { Line } from "./paste.ts";
+
+let folder: string;
+let server: RunningServer;
+let outside: Outside;
+let client: Client;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "perdure-outside-"));
+  outside = await startOutside();
+  server = await startServer({ persistTo: folder });
+  client = createClient({ baseUrl: server.url, apiKey: "dev" });
+});
+
+afterAll(async () => {
+  await server?.kill();
+  outside?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function paste(example: string): Promise<Line[]> {
+  const lines = await pasteSession(example, server.url, outside.url);
+  expect(lines.filter(({ code }) => code !== undefined)).toEqual([]);
+  return lines;
+}
+
+/** What was done under the keys of an actor, in order, and how often it was asked for. */
+async function doneFor(actorId: string): Promise<[service: string, calls: number][]> {
+  const { uid } = await client.getActor(actorId);
+  const effects = outside.receiver.effects.filter(({ key }) => key.startsWith(`${uid}:`));
+  return effects.map(({ service, key }) => [service, outside.receiver.callsOf(key)]);
+}
+
+async function logOf(actorId: string): Promise<LogRecord[]> {
+  const records: LogRecord[] = [];
+  for await (const record of client.events(actorId)) records.push(record);
+  return records;
+}
+
+describe("the session in the README of the order", () => {
+  it("sells, undoes what was done, and charges once though the payment hangs", async () => {
+    const lines = await paste("order");
+    const ended = lines.filter(({ matched }) => matched !== undefined);
+    expect(ended.map(({ actor }) => [actor.id, actor.stateValue])).toEqual([
+      ["order-1", "completed"],
+      ["order-2", "cancelled"],
+      ["order-3", "completed"],
+    ]);
+    expect(await doneFor("order-1")).toEqual([
+      ["payment/charge", 1],
+      ["stock/reserve", 1],
+      ["shipping/ship", 1],
+      ["mail/send", 1],
+    ]);
+    expect(await doneFor("order-2")).toEqual([
+      ["payment/charge", 1],
+      ["stock/reserve", 1],
+      ["stock/release", 1],
+      ["payment/refund", 1],
+    ]);
+    expect((await logOf("order-2")).at(-1)).toMatchObject({
+      type: "@done:undo",
+      payload: { output: { undone: 2 } },
+    });
+    expect(await doneFor("order-3")).toEqual([
+      ["payment/charge", 2],
+      ["stock/reserve", 1],
+      ["shipping/ship", 1],
+      ["mail/send", 1],
+    ]);
+    // What the last line shows to the reader: the charge took two attempts.
+    expect(lines.at(-1)?.["items"]).toHaveLength(4);
+    expect(lines.at(-1)?.["items"][0].payload).toMatchObject({ id: "charge", attempts: 2 });
+    for (const id of ["order-1", "order-2", "order-3"]) {
+      expect(await client.replay(id)).toEqual({ identical: true });
+    }
+  });
+});
+
+describe("the session in the README of the agent", () => {
+  it("adds, and stops where rounds or tokens end", async () => {
+    const lines = await paste("agent");
+    const ended = lines.filter(({ matched }) => matched !== undefined);
+    expect(ended.map(({ actor }) => [actor.id, actor.stateValue, actor.output])).toMatchObject([
+      ["agent-1", "answered", { answer: "The sum is 139.", rounds: 7, problem: null }],
+      ["agent-2", "stopped", { answer: null, rounds: 3, problem: "too many rounds" }],
+      ["agent-3", "stopped", { answer: null, problem: "no tokens left", tokensLeft: 0 }],
+      ["agent-4", "answered", { answer: "The sum is 42.", rounds: 2, problem: null }],
+    ]);
+    const asked = Array.from({ length: 6 }, () => [
+      ["model/chat", 1],
+      ["tools/add", 1],
+    ]);
+    expect(await doneFor("agent-1")).toEqual([...asked.flat(), ["model/chat", 1]]);
+    expect((await doneFor("agent-4"))[0]).toEqual(["model/chat", 3]);
+  });
+});
+
+describe("the session in the README of the inbox", () => {
+  it("reminds, escalates, drafts again, and sends what a person released", async () => {
+    const lines = await paste("inbox");
+    const tasks = lines.find(({ items }) => items?.[0]?.kind === "approval")?.["items"];
+    expect(tasks).toMatchObject([
+      {
+        actorId: "mail-1",
+        activityId: "release",
+        assignee: "support",
+        status: "open",
+        remindersSent: 1,
+        escalatedTo: "head of support",
+      },
+    ]);
+    expect(await client.getActor("mail-1")).toMatchObject({
+      stateValue: "answered",
+      output: { category: "complaint", drafts: 2, releasedBy: "Nina", problem: null },
+    });
+    expect(await client.getActor("mail-2")).toMatchObject({ stateValue: "discarded" });
+    expect(await doneFor("mail-1")).toEqual([
+      ["model/classify", 1],
+      ["customers/find", 1],
+      ["model/draft", 1],
+      ["model/draft", 1],
+      ["mail/send", 1],
+    ]);
+    const kinds = (await logOf("mail-1")).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "reminder")).toHaveLength(1);
+    expect(kinds.filter((kind) => kind === "escalated")).toHaveLength(1);
+    expect(await client.replay("mail-1")).toEqual({ identical: true });
+  });
+});
