@@ -29,13 +29,14 @@ function act(work: Work, command: ControlCommand, now: number): Advanced | Refus
   const { status } = work.actor.envelope;
   let input: Input;
   if (action === "retry") {
-    const refusal = refuseStatus(work.actor, ["active"]);
+    // One that has ended can still undo, and tell others, what it could not before.
+    const refusal = refuseStatus(work.actor, ["active", "done", "error", "terminated"]);
     if (refusal) return refusal;
     const items = retriable(work.actor.envelope, item);
     if (items.length === 0) {
       const what = item === null ? "Nothing" : `Nothing named '${item}'`;
-      const text = `${what} has failed and waits in the actor '${command.id}'.`;
-      return refuse("nothing_to_retry", text);
+      const nothing = `${what} failed or is parked in the actor '${command.id}'.`;
+      return refuseStatus(work.actor) ?? refuse("nothing_to_retry", nothing);
     }
     input = { kind: "retried", items };
   } else {

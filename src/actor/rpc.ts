@@ -74,7 +74,7 @@ export interface ControlCommand extends Address {
   keyed: Keyed;
   action: "pause" | "resume" | "terminate" | "retry";
   reason: string | null;
-  /** With `retry`: the parked item; all of them when null. */
+  /** With `retry`: the name or ref of an activity, or a parked item; all of them when null. */
   item: string | null;
 }
 

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { Input } from "../lifecycle/input.ts";
+import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity, Envelope } from "../lifecycle/types.ts";
-import { lastResultRow } from "../storage/actor-log.ts";
+import { readRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
 import type { Known } from "./outbox.ts";
 import { takesResults } from "./record-known.ts";
@@ -29,15 +30,15 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
   work.fireDue(now);
   const { envelope } = work.actor;
   const input = resultOf(command);
-  const activity = envelope.activities.find((one) => one.ref === ref && one.status === "running");
+  const activity = runningActivity(envelope, ref);
   const kept = keptResult(resident, ref);
-  const before = activity === undefined ? recorded(resident, ref) : kept;
+  const before = activity === null ? recorded(resident, actor.envelope, ref) : kept;
   const same = before !== null && isSame(before, input);
   const settled = (taken: boolean): Reply =>
     answer(200, { taken, status: statusOf(envelope, ref), same }, work.actor.envelope.seq);
   // What is due has been fired by the first of them, or is by the alarm.
-  if (same || (activity !== undefined && kept !== null)) return settled(false);
-  if (activity !== undefined && !takesResults(work)) {
+  if (same || (activity !== null && kept !== null)) return settled(false);
+  if (activity !== null && !takesResults(work)) {
     if (work.changed) resident.commit(work.actor, work.records);
     keep(resident, activity, { input, by, principal });
     return settled(true);
@@ -45,7 +46,7 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
   const advanced = work.try(input, now, { key: null, request: null, by, principal });
   if (advanced.ok) work.take(advanced);
   if (work.changed) resident.commit(work.actor, work.records);
-  return advanced.ok ? settled(activity !== undefined) : refuseFault(advanced.fault);
+  return advanced.ok ? settled(activity !== null) : refuseFault(advanced.fault);
 }
 
 function resultOf({ ref, outcome, attempts }: SettleCommand): Result {
@@ -68,12 +69,17 @@ function keep(resident: Resident, { ref, id, src, input }: Activity, known: Know
   resident.keepOutbox([...others, { effect, attempts: 0, nextAt: 0, errors: [], known }]);
 }
 
-/** The last result of an activity that is in the log. */
-function recorded(resident: Resident, ref: string): Result | null {
-  const row = lastResultRow(resident.db, ref);
+/** The result that an activity has ended, failed or been parked by. */
+function recorded(resident: Resident, { activities, ended }: Envelope, ref: string): Result | null {
+  const seq =
+    activities.find((one) => one.ref === ref)?.since?.seq ??
+    ended.findLast((one) => one.ref === ref)?.seq;
+  const row = seq === undefined ? null : readRow(resident.db, seq);
   if (row === null) return null;
   const { kind, payload } = recordOf(row);
-  return { kind, ...payload } as unknown as Result;
+  return kind === "activity_done" || kind === "activity_failed"
+    ? ({ kind, ...payload } as unknown as Result)
+    : null;
 }
 
 /** Whether two results say the same, whoever brought them, however often it was tried. */

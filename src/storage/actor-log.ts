@@ -28,14 +28,6 @@ export function readRow(db: Db, seq: number): RecordRow | null {
   return db.one<RecordRow>(`SELECT ${COLUMNS} FROM log WHERE seq = ?`, seq);
 }
 
-/** The last record with a result of the activity with this ref, or null. Reads the log from its end. */
-export function lastResultRow(db: Db, ref: string): RecordRow | null {
-  return db.one<RecordRow>(
-    `SELECT ${COLUMNS} FROM log WHERE kind IN ('activity_done', 'activity_failed') AND json_extract(body, '$.payload.ref') = ? ORDER BY seq DESC LIMIT 1`,
-    ref,
-  );
-}
-
 export interface RowRange {
   /** Rows with a greater seq … */
   after: number;

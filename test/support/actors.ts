@@ -1,5 +1,10 @@
 import { env } from "cloudflare:workers";
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
 import { expect } from "vitest";
 import type { ActorObject } from "../../src/actor/actor-object.ts";
 import { DEFAULT_TENANT, actorObjectName } from "../../src/base/ids.ts";
@@ -16,6 +21,11 @@ export function objectOf(actorId: string, tenant = DEFAULT_TENANT): DurableObjec
 /** Throws away what the object holds in memory; its storage and its alarm stay. */
 export async function evict(actorId: string): Promise<void> {
   await evictDurableObject(objectOf(actorId));
+}
+
+/** Ends all objects as a crash would, whatever they are at; their storage and their alarms stay. */
+export async function crash(): Promise<void> {
+  await abortAllDurableObjects();
 }
 
 /** Lets the alarm go off now, whenever it is set for; false when none is set. */
