@@ -4,6 +4,7 @@ import type { JsonValue } from "../base/json.ts";
 import { hash64 } from "../fingerprint/kernel.ts";
 import type { Effect } from "../lifecycle/types.ts";
 import type { Carried } from "./carriers.ts";
+import { afterFailure } from "./outbox.ts";
 import type { OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
 
@@ -33,7 +34,9 @@ export function afterAttempt(
   const draw = drawOf(`${keyOf(resident, item.effect)}\n${attempts}`);
   const next = nextAttempt(policy, { attempts, elapsedMs: elapsed(resident, ref), draw }, failure);
   if ("pauseMs" in next) return { again: failure, pauseMs: next.pauseMs };
-  return { input: { kind: "activity_failed", ref, error: errorOf(failure, attempts, next.over) } };
+  const { errors } = afterFailure(item, failure, Date.now(), 0);
+  const error = errorOf(failure, attempts, next.over);
+  return { input: { kind: "activity_failed", ref, error, errors } };
 }
 
 /** An input that nothing can be done with: no attempt would end well. */

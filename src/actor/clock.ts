@@ -1,6 +1,6 @@
 import { LIMITS } from "../base/limits.ts";
-import { actorView } from "../lifecycle/view.ts";
 import { refuseStatus, refuseUnexpected } from "./guards.ts";
+import { presentView } from "./present-view.ts";
 import { answer, noSuchActor, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, Reply } from "./rpc.ts";
@@ -38,5 +38,5 @@ export async function advanceClock(
     );
   }
   resident.commit(work.actor, work.records);
-  return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+  return answer(200, presentView(resident, work.actor), work.actor.envelope.seq);
 }

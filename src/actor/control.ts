@@ -2,10 +2,10 @@ import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Input } from "../lifecycle/input.ts";
 import { retriable } from "../lifecycle/retry.ts";
 import type { ActorStatus } from "../lifecycle/types.ts";
-import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { NO_NEEDS, keyedChange } from "./keyed-change.ts";
 import type { Refusal } from "./keyed-change.ts";
+import { presentView } from "./present-view.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { ActorRpc, ControlCommand, Reply } from "./rpc.ts";
@@ -35,7 +35,7 @@ function act(work: Work, command: ControlCommand, now: number): Advanced | Refus
     const items = retriable(work.actor.envelope, item);
     if (items.length === 0) {
       const what = item === null ? "Nothing" : `Nothing named '${item}'`;
-      const nothing = `${what} failed or is parked in the actor '${command.id}'.`;
+      const nothing = `${what} has failed and waits in the actor '${command.id}'.`;
       return refuseStatus(work.actor) ?? refuse("nothing_to_retry", nothing);
     }
     input = { kind: "retried", items };
@@ -68,7 +68,7 @@ export async function setRefs(
     changeRefs(work, command, now);
   if (work.changed) resident.commit(work.actor, work.records);
   if (refusal) return refusal;
-  return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+  return answer(200, presentView(resident, work.actor), work.actor.envelope.seq);
 }
 
 function changeRefs(

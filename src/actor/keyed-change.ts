@@ -1,7 +1,7 @@
 import type { Actor } from "../lifecycle/actor.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
-import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseUnexpected } from "./guards.ts";
+import { presentView } from "./present-view.ts";
 import { machinesToRepeat, repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuseFault } from "./replies.ts";
 import type { Needs, Resident } from "./resident.ts";
@@ -71,7 +71,7 @@ export function keyedChange<Needed extends Needs>(
     const refusal = outcome && taken(work, outcome, now);
     if (work.changed) resident.commit(work.actor, work.records);
     if (refusal) return refusal;
-    return answer(200, actorView(work.actor, work.now(Date.now())), work.actor.envelope.seq);
+    return answer(200, presentView(resident, work.actor), work.actor.envelope.seq);
   };
   return once(resident, command, { needs, act });
 }

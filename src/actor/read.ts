@@ -8,6 +8,7 @@ import type { RecordRow, StateRow } from "../storage/actor-log.ts";
 import { refuseUnexpected, refuseUnreachable } from "./guards.ts";
 import { Machines, actorAt, machinesAt } from "./past.ts";
 import { answer, noSuchActor, refuse } from "./replies.ts";
+import { presentView } from "./present-view.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 import type { Address, LogQuery, Reply, WaitQuery } from "./rpc.ts";
@@ -25,8 +26,7 @@ export async function read(
   if (unexpected) return unexpected;
   const { envelope } = actor;
   if (at === null) {
-    const now = Date.now() + envelope.clockOffsetMs;
-    return answer(200, actorView(actor, now), envelope.seq);
+    return answer(200, presentView(resident, actor), envelope.seq);
   }
   if (at < 1 || at > envelope.seq) {
     const detail = `The actor '${id}' has records 1 to ${envelope.seq}; there is no ${at}.`;
@@ -77,7 +77,8 @@ export async function exportHead(resident: Resident, query: Address): Promise<Re
   const definitions = [...lived.values()].map(({ id, hash }) => {
     return { id, hash, definition: machines.get(hash).definition };
   });
-  const body = { envelope: envelope as unknown as JsonObject, definitions };
+  const outbox = resident.outbox as unknown as JsonValue;
+  const body = { envelope: envelope as unknown as JsonObject, outbox, definitions };
   return answer(200, body, envelope.seq);
 }
 
@@ -178,6 +179,6 @@ export async function wait(resident: Resident, query: WaitQuery): Promise<Reply>
   const present = resident.actor;
   if (present === null) return noSuchActor(query.id);
   const { envelope } = present;
-  const view = actorView(present, Date.now() + envelope.clockOffsetMs);
+  const view = presentView(resident, present);
   return answer(200, { matched: reason === "matched", reason, actor: view }, envelope.seq);
 }

@@ -243,7 +243,7 @@ export interface ActorRpc {
   rescue(command: RescueCommand): Promise<Reply>;
   /** 200 `{items}`: what each rule that is about it says of its history. */
   decisions(query: Address): Promise<Reply>;
-  /** 200 `{envelope, definitions: [{id, hash, definition}]}`; the log follows by `exportLog`. */
+  /** 200 `{envelope, outbox, definitions: [{id, hash, definition}]}`; the log follows by `exportLog`. */
   exportHead(query: Address): Promise<Reply>;
   /** 200 `{items, nextAfter}`: records of this incarnation in their stored, public format, up to seq `through`. */
   exportLog(query: Address & { uid: string; after: number; through: number }): Promise<Reply>;

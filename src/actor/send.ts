@@ -3,11 +3,11 @@ import { isFinished } from "../lifecycle/actor.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { eventAnswer, withAftermath } from "../lifecycle/record.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
-import { actorView } from "../lifecycle/view.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { NO_NEEDS, once } from "./keyed-change.ts";
 import type { Refusal } from "./keyed-change.ts";
 import { recordOf } from "./record-rows.ts";
+import { presentView } from "./present-view.ts";
 import { eventReply, repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -25,7 +25,7 @@ export function send(resident: Resident, command: SendCommand): Promise<Reply> {
   return once(resident, command, {
     needs: NO_NEEDS,
     act: (actor) => sendNow(resident, actor, command),
-    again: (first, actor) => (command.representation ? represented(first, actor) : first),
+    again: (first, actor) => (command.representation ? represented(resident, first, actor) : first),
   });
 }
 
@@ -41,7 +41,7 @@ function sendNow(resident: Resident, actor: Actor, command: SendCommand): Reply 
   if (work.changed) resident.commit(work.actor, work.records);
   if ("ok" in taken) return taken;
   const reply = eventReply(command.id, taken);
-  return command.representation ? represented(reply, work.actor) : reply;
+  return command.representation ? represented(resident, reply, work.actor) : reply;
 }
 
 /** Several events in order, one transaction: all that are taken, or none. Ends early when the actor is finished. */
@@ -149,9 +149,9 @@ function atIndex(refusal: Refusal, index: number): Refusal {
 }
 
 /** Adds the actor as it is now, as `Prefer: return=representation` asks. */
-function represented(reply: Reply, actor: Actor): Reply {
+function represented(resident: Resident, reply: Reply, actor: Actor): Reply {
   if (!reply.ok) return reply;
-  const { clockOffsetMs, seq } = actor.envelope;
-  const view = actorView(actor, Date.now() + clockOffsetMs);
+  const { seq } = actor.envelope;
+  const view = presentView(resident, actor);
   return { ...reply, body: { ...(reply.body as JsonObject), actor: view }, seq };
 }

@@ -17,15 +17,21 @@ export async function exportActor(c: AppContext, env: Env, address: Address): Pr
     callObject(env.ACTORS, name, true, call);
   const head = await ask((actor) => actor.exportHead(address));
   if (!head.ok) return problem(c, head.failure);
-  const { envelope, definitions } = head.body as unknown as {
+  const {
+    envelope,
+    outbox = [],
+    definitions,
+  } = head.body as unknown as {
     envelope: JsonObject & { uid: string; seq: number };
+    /** Not of an object of the version before. */
+    outbox?: JsonValue;
     definitions: JsonValue;
   };
 
   let after: number | null = 0;
   let separator = "";
   const { uid, seq: through } = envelope;
-  const begin = `{"envelope":${JSON.stringify(envelope)},"definitions":${JSON.stringify(definitions)},"log":[`;
+  const begin = `{"envelope":${JSON.stringify(envelope)},"outbox":${JSON.stringify(outbox)},"definitions":${JSON.stringify(definitions)},"log":[`;
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(begin));

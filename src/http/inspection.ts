@@ -119,9 +119,10 @@ export const inspectionRoutes = [
     params: actorPath,
     answers: {
       200: {
-        description: "Snapshot envelope, definitions, and log.",
+        description: "Snapshot envelope, what is still to be done outside, definitions, and log.",
         schema: object({
           envelope: anyObject,
+          outbox: list(anyObject),
           definitions: list(object({ id: text, hash: text, definition: anyObject })),
           log: list(anyObject),
         }),
