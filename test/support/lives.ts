@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../src/base/json.ts";
-import type { JsonObject } from "../../src/base/json.ts";
+import type { JsonObject, JsonValue } from "../../src/base/json.ts";
 import type { Actor } from "../../src/lifecycle/actor.ts";
 import { advance } from "../../src/lifecycle/advance.ts";
 import { beginActor } from "../../src/lifecycle/birth.ts";
@@ -74,8 +74,30 @@ export class Life {
     return this.taken(advance(this.#actor, input, this.at, NO_ORIGIN)).record;
   }
 
+  /** What an input would make of an actor like this one; the life does not go on from it. */
+  tryOn(actor: Actor, input: Input): Advanced {
+    return advance(actor, input, this.at, NO_ORIGIN);
+  }
+
   event(type: string, payload: JsonObject | null = null): LogRecord {
     return this.give({ kind: "event", type, payload });
+  }
+
+  /** The ref of the activity of this name that runs. */
+  ref(id: string): string {
+    const found = this.envelope.activities.find((one) => one.id === id && one.status === "running");
+    if (found === undefined) throw new Error(`No activity '${id}' runs.`);
+    return found.ref;
+  }
+
+  /** The activity's result. */
+  done(id: string, output: JsonValue = null): LogRecord {
+    return this.give({ kind: "activity_done", ref: this.ref(id), output, attempts: 1 });
+  }
+
+  fail(id: string, code = "http_status", attempts = 5): LogRecord {
+    const error = { code, message: "It said no.", attempts };
+    return this.give({ kind: "activity_failed", ref: this.ref(id), error });
   }
 
   /** Fires all that is due within these ms, in order. */
