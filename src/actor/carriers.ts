@@ -1,11 +1,16 @@
+import { parseActorInput } from "../activities/actor-input.ts";
+import { childIds } from "../activities/child-names.ts";
 import type { AttemptFailure } from "../activities/types.ts";
 import type { Input } from "../lifecycle/input.ts";
-import type { Effect } from "../lifecycle/types.ts";
+import type { Effect, Envelope } from "../lifecycle/types.ts";
 import { callService } from "./call-service.ts";
+import { endChildren, startChildren } from "./children.ts";
 import { handOut, showChange, takeBack } from "./hand-out.ts";
 import type { OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
 import { runSource } from "./run-source.ts";
+import { sendMessage } from "./send-message.ts";
+import { tellParent } from "./tell-parent.ts";
 
 /**
  * Carries out one effect once. It may be called again after it has succeeded: a crash can come before that is written down.
@@ -38,12 +43,12 @@ export interface Carriers {
 }
 
 export const CARRIERS: Carriers = {
-  start: { http: callService, task: handOut, approval: handOut },
+  start: { http: callService, task: handOut, approval: handOut, actor: startChildren },
   code: runSource,
-  cancel: { task: takeBack, approval: takeBack },
+  cancel: { task: takeBack, approval: takeBack, actor: endChildren },
   update: showChange,
-  send: null,
-  tell_parent: null,
+  send: sendMessage,
+  tell_parent: tellParent,
 };
 
 /** Null where nobody carries out such an effect. */
@@ -63,16 +68,27 @@ function own(carriers: { readonly [src: string]: Carrier }, src: string): Carrie
 }
 
 /**
- * Effects of one lane are carried out one at a time, in their order: what becomes of one activity, and messages to one
- * receiver. Lanes do not wait for each other.
+ * Effects of one lane are carried out one at a time, in their order: what becomes of one activity, and what one receiver is
+ * told. Lanes do not wait for each other.
  */
-export function laneOf(effect: Effect): string {
+export function laneOf(effect: Effect, { parent }: Pick<Envelope, "parent">): string {
   switch (effect.kind) {
     case "send":
-      return `to ${effect.to}`;
+      return laneTo(effect.to);
     case "tell_parent":
-      return "parent";
+      return laneTo(parent?.id ?? "");
     default:
       return effect.ref;
   }
+}
+
+/** Lanes of those that will be there when an effect is carried out: a message to a child waits for its spawn. */
+export function lanesAfter(effect: Effect, { uid }: Pick<Envelope, "uid">): string[] {
+  if (effect.kind !== "start" || effect.src !== "actor") return [];
+  const parsed = parseActorInput(effect.input);
+  return parsed.ok ? childIds(uid, effect.ref, parsed.value, effect.round).map(laneTo) : [];
+}
+
+function laneTo(actorId: string): string {
+  return `to ${actorId}`;
 }

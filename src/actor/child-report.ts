@@ -1,47 +1,60 @@
 import type { Input } from "../lifecycle/input.ts";
-import type { Envelope } from "../lifecycle/types.ts";
-import { refuseStatus, refuseUnexpected } from "./guards.ts";
+import { runningActivity } from "../lifecycle/settle.ts";
+import type { Activity } from "../lifecycle/types.ts";
+import { refuseUnexpected } from "./guards.ts";
+import type { Known } from "./outbox.ts";
+import { takesResults } from "./record-known.ts";
 import { answer, noSuchActor, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { ChildReport, Reply } from "./rpc.ts";
 
-/** What became of a child, told by it until this answers. One record, however often it is told. */
-export async function childEnded(resident: Resident, command: ChildReport): Promise<Reply> {
-  const { id, from } = command;
+/**
+ * What became of a child, told by it until this answers: one record, however often it is told. A parent that is held back
+ * keeps it until it goes on.
+ */
+export async function childEnded(resident: Resident, report: ChildReport): Promise<Reply> {
+  const { id, ref, index, key, by } = report;
   await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
-  const refusal = refuseUnexpected(actor.envelope, command);
+  const refusal = refuseUnexpected(actor.envelope, report);
   if (refusal) return refusal;
-  const key = `${from.uid}:${command.told}`;
-  const row = resident.keys.find(key);
-  if (row !== null) return answer(200, { taken: false }, actor.envelope.seq, true);
+  const known = resident.keys.find(key) !== null || resident.outbox.some(isKept(key));
+  if (known) return answer(200, { taken: false }, actor.envelope.seq, true);
 
   const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);
-  const { envelope } = work.actor;
-  const taken = isWaitedFor(envelope, command.ref);
-  // A child that was terminated since its parent let it go says so too; everybody knows.
-  const expected = !taken && isTermination(command);
-  const refused = expected
-    ? null
-    : refuseStatus(work.actor, ["active", "done", "error", "terminated"]);
-  const origin = { key, request: null, by: `actor:${from.id}`, principal: null };
-  const advanced = expected || refused ? null : work.try(inputOf(command), now, origin);
-  if (advanced?.ok) work.take(advanced);
+  const activity = runningActivity(work.actor.envelope, ref);
+  const taken = activity?.children?.[index]?.id === report.child;
+  const settled = (): Reply => answer(200, { taken }, work.actor.envelope.seq);
+  // Who was let go, to be terminated or spawned anew, says so too; everybody knows.
+  const expected = !taken && (activity !== null || isTermination(report));
+  const input = inputOf(report);
+  if (expected || (taken && !takesResults(work))) {
+    if (work.changed) resident.commit(work.actor, work.records);
+    if (taken) keep(resident, activity as Activity, { input, by, principal: null, key });
+    return settled();
+  }
+  const advanced = work.try(input, now, { key, request: null, by, principal: null });
+  if (advanced.ok) work.take(advanced);
   if (work.changed) resident.commit(work.actor, work.records);
-  if (refused) return refused;
-  if (advanced !== null && !advanced.ok) return refuseFault(advanced.fault);
-  return answer(200, { taken }, work.actor.envelope.seq);
-}
-
-function isWaitedFor({ activities }: Envelope, ref: string): boolean {
-  return activities.some((one) => one.ref === ref && one.status === "running");
+  return advanced.ok ? settled() : refuseFault(advanced.fault);
 }
 
 function isTermination({ outcome }: ChildReport): boolean {
   return "error" in outcome && outcome.error.code === "terminated";
+}
+
+function isKept(key: string) {
+  return ({ known }: { known?: Known }) => known?.key === key;
+}
+
+/** Its input is in the activity's own effect, or was; what is known already begins nothing. */
+function keep(resident: Resident, { ref, id, src }: Activity, known: Known): void {
+  const effect = { kind: "start", ref, id, src, input: null } as const;
+  const item = { effect, attempts: 0, nextAt: 0, errors: [], known };
+  resident.keepOutbox([...resident.outbox, item]);
 }
 
 function inputOf({ ref, index, outcome }: ChildReport): Input {

@@ -22,6 +22,8 @@ export interface Known {
   input: Input;
   by: string | null;
   principal: string | null;
+  /** Of the record, where it has one. */
+  key?: string | null;
 }
 
 /**
@@ -33,9 +35,11 @@ export function outboxAfter(
   records: readonly LogRecord[],
 ): readonly OutboxItem[] {
   let next = items;
-  for (const { kind, payload, effects } of records) {
+  for (const { kind, payload, key, effects } of records) {
     if (kind === "activity_done" || kind === "activity_failed") {
       next = without(next, "start", payload?.["ref"] as string);
+    } else if (kind === "child_done" || kind === "child_failed") {
+      next = next.filter(({ known }) => known?.input.kind !== kind || known.key !== key);
     } else if (kind === "undelivered") {
       next = without(next, "send", payload?.["ref"] as string);
     } else if (kind === "clock_advanced") {

@@ -6,7 +6,7 @@ import { logError } from "../base/log.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
 import type { Effect, LogRecord } from "../lifecycle/types.ts";
-import { CARRIERS, carrierOf, laneOf } from "./carriers.ts";
+import { CARRIERS, carrierOf, laneOf, lanesAfter } from "./carriers.ts";
 import type { Carried, Carrier, Carriers } from "./carriers.ts";
 import type { Observer } from "./observer.ts";
 import { afterFailure, isHeld, outboxAfter } from "./outbox.ts";
@@ -114,10 +114,12 @@ export class Performer implements Observer {
     if (actor === null || outbox.length === 0) return;
     const now = Date.now();
     const lanes = new Set([...this.#flights.values()].map(({ lane }) => lane));
+    const sends = outbox.some(({ effect }) => effect.kind === "send");
     for (const item of outbox) {
-      const lane = laneOf(item.effect);
+      const lane = laneOf(item.effect, actor.envelope);
       const taken = lanes.has(lane);
       lanes.add(lane);
+      if (sends) for (const later of lanesAfter(item.effect, actor.envelope)) lanes.add(later);
       if (taken || item.nextAt > now || isHeld(item, actor.envelope.status)) continue;
       this.#carry(actor, item, lane);
     }

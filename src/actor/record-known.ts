@@ -9,7 +9,7 @@ import type { Work } from "./work.ts";
 export async function recordKnown(
   resident: Resident,
   uid: string,
-  { input, by, principal }: Known,
+  { input, by, principal, key = null }: Known,
 ): Promise<boolean> {
   await resident.ready();
   const { actor } = resident;
@@ -19,7 +19,7 @@ export async function recordKnown(
   const now = work.now(Date.now());
   work.fireDue(now);
   const advanced = takesResults(work)
-    ? work.try(input, now, { key: null, request: null, by, principal })
+    ? work.try(input, now, { key, request: null, by, principal })
     : null;
   if (advanced?.ok) work.take(advanced);
   if (work.changed) resident.commit(work.actor, work.records);

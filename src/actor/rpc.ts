@@ -168,9 +168,11 @@ export interface ChildReport extends Address {
   ref: string;
   index: number;
   outcome: Outcome;
-  from: { id: string; uid: string };
-  /** Unique among the child's reports; with its uid the key of the parent's record. */
-  told: string;
+  /** Its id: one that was begun anew since is another. */
+  child: string;
+  by: string | null;
+  /** Of the parent's record. */
+  key: string;
 }
 
 /** Ends a child that its parent has no more use for, spawned or not. */

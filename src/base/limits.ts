@@ -82,6 +82,12 @@ export const LIMITS = {
   outboxWatchMs: 5_000,
   /** ms that an alarm stays for what is under way, longer than any attempt takes. */
   alarmStayMs: 90_000,
+  /** ms an actor waits for the answer of another; one that hangs must not hold a message or a child for ever. */
+  actorCallMs: 30_000,
+  /** children of one activity that are spawned, or ended, at once. */
+  childCallsAtOnce: 32,
+  /** attempts of one message to another actor: with those pauses, seven days of them. */
+  messageAttempts: 2_024,
   /** ms before an effect on another object is tried again: the first pause, which doubles, and the longest. */
   effectRetryMs: 1_000,
   effectRetryMostMs: 300_000,

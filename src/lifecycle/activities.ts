@@ -81,7 +81,7 @@ export function cancelActivities(
 
 /** What tells whoever works for an activity that nobody waits any more; null where nobody is to be told. */
 export function cancellation(activity: Activity, expired = false): Effect | null {
-  const { ref, id, src, input, task, children } = activity;
+  const { ref, id, src, input, task, children, round } = activity;
   if (src === "compensate") return null;
   const cancel = { kind: "cancel", ref, id, src } as const;
   if (src === "actor") {
@@ -90,7 +90,7 @@ export function cancellation(activity: Activity, expired = false): Effect | null
       child.outcome === null ? [{ index, id: child.id }] : [],
     );
     const listed = (input as { forEach?: unknown } | null)?.forEach !== undefined;
-    return { ...cancel, children: living, listed };
+    return { ...cancel, children: living, listed, ...(round && { round }) };
   }
   if (task === undefined) return cancel;
   return { ...cancel, queue: task.queue, ...(expired ? { expired } : {}) };

@@ -1,10 +1,9 @@
 import { parseActorInput } from "../activities/actor-input.ts";
 import { firstDues } from "../activities/approval-dues.ts";
 import { parseApprovalInput } from "../activities/approval-input.ts";
-import { childIds } from "../activities/child-ids.ts";
+import { childIds } from "../activities/child-names.ts";
 import { parseTaskInput } from "../activities/task-input.ts";
 import { isJsonObject } from "../base/json.ts";
-import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { armDue, withActivity } from "./activity-set.ts";
 import type { Effects } from "./effects.ts";
@@ -81,8 +80,9 @@ function withTask(activity: Activity): Activity {
 }
 
 function withChildren(uid: string, activity: Activity): Activity {
-  if (activity.children !== undefined || !parseActorInput(activity.input).ok) return activity;
-  const ids = childIds(uid, activity.ref, activity.input as JsonObject);
+  const parsed = parseActorInput(activity.input);
+  if (activity.children !== undefined || !parsed.ok) return activity;
+  const ids = childIds(uid, activity.ref, parsed.value);
   return { ...activity, children: ids.map((id) => ({ id, outcome: null })) };
 }
 

@@ -1,3 +1,5 @@
+import { parseActorInput } from "../activities/actor-input.ts";
+import { childIds } from "../activities/child-names.ts";
 import { setOut } from "./activities.ts";
 import { withActivity } from "./activity-set.ts";
 import type { Actor } from "./actor.ts";
@@ -50,7 +52,7 @@ export function retry(
   const undos = failedUndos(envelope);
   for (const activity of envelope.activities) {
     if (activity.status !== "failed" || !wanted.has(activity.ref)) continue;
-    const again = renewed(activity, at);
+    const again = renewed(envelope.uid, activity, at);
     envelope = setOut(withActivity(envelope, again), again, effects, at);
   }
   for (const undo of undos) {
@@ -75,14 +77,25 @@ function retryParked(envelope: Envelope, wanted: ReadonlySet<string>): Envelope 
   };
 }
 
-/** A failed activity before it sets out again: children that ended well are not asked twice. */
+/** A failed activity before it sets out again. */
 function renewed(
+  uid: string,
   { since: _since, errors: _errors, children, ...activity }: Activity,
   startedAt: number,
 ): Activity {
   const round = (activity.round ?? 0) + 1;
-  const lives = ({ id, outcome }: Child): Child =>
-    outcome !== null && "output" in outcome ? { id, outcome } : { id, outcome: null };
-  const kept = children === undefined ? {} : { children: children.map(lives) };
-  return { ...activity, ...kept, startedAt, status: "running", error: null, round };
+  const again = { ...activity, startedAt, status: "running", error: null, round } as const;
+  return children === undefined ? again : { ...again, children: others(uid, again, children) };
+}
+
+/** Children that ended well are not asked twice; in the place of the others come new ones. */
+function others(uid: string, activity: Activity, children: readonly Child[]): Child[] {
+  const { ref, input, round } = activity;
+  const parsed = parseActorInput(input);
+  const ids = parsed.ok ? childIds(uid, ref, parsed.value, round) : [];
+  return children.map((child, index) =>
+    child.outcome !== null && "output" in child.outcome
+      ? child
+      : { id: ids[index] ?? child.id, outcome: null },
+  );
 }

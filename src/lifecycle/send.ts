@@ -4,8 +4,19 @@ import type { Envelope } from "./types.ts";
 
 type Send = Pick<Extract<Command, { kind: "send_to" }>, "to" | "event">;
 
-/** Asks for a message to another actor. A running invoke of `actor` stands for its children: each of them is sent it. */
-export function askSend({ activities }: Envelope, { to, event }: Send, effects: Effects): void {
+/**
+ * Asks for a message to another actor. `#_parent` is whose child it is; a running invoke of `actor` stands for its
+ * children: each of them is sent it.
+ */
+export function askSend(
+  { activities, parent }: Envelope,
+  { to, event }: Send,
+  effects: Effects,
+): void {
+  if (to === "#_parent" && parent !== null) {
+    effects.ask({ kind: "send", ref: effects.nextRef(), to: parent.id, event });
+    return;
+  }
   const invoked = activities.findLast(
     ({ id, src, status }) => id === to && src === "actor" && status === "running",
   );

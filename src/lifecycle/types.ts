@@ -183,6 +183,7 @@ export type Effect =
       /** Of `actor`: the children that live, by their places, and whether those are of a list. */
       children?: readonly { index: number; id: string }[];
       listed?: boolean;
+      round?: number;
     }
   /** What others show of a task has changed: its `TaskState`. */
   | { kind: "update"; ref: string }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { AbandonCommand, SpawnCommand } from "../../src/actor/rpc.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
-import { actorNow, alarmOf, deployed, evict, objectOf, records, sent } from "../support/actors.ts";
+import { actorNow, alarmOf, deployed, evict, actorOf, records, sent } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 
 const MACHINE = { initial: "a", states: { a: { on: { END: "b" } }, b: { type: "final" } } };
@@ -27,10 +27,10 @@ const abandoning = (id: string): AbandonCommand => ({
 describe("a child that its parent let go", () => {
   test("is terminated, once", async () => {
     const id = fresh("c");
-    expect(await objectOf(id).spawn(await spawning(id))).toMatchObject({ ok: true, status: 201 });
-    expect(await objectOf(id).abandon(abandoning(id))).toMatchObject({ ok: true });
+    expect(await actorOf(id).spawn(await spawning(id))).toMatchObject({ ok: true, status: 201 });
+    expect(await actorOf(id).abandon(abandoning(id))).toMatchObject({ ok: true });
     await evict(id);
-    expect(await objectOf(id).abandon(abandoning(id))).toMatchObject({ ok: true });
+    expect(await actorOf(id).abandon(abandoning(id))).toMatchObject({ ok: true });
     expect((await actorNow(id)).status).toBe("terminated");
     const log = await records(id);
     expect(log.map(({ kind }) => kind)).toEqual(["spawned", "terminated"]);
@@ -39,17 +39,17 @@ describe("a child that its parent let go", () => {
 
   test("is terminated also while it is paused", async () => {
     const id = fresh("c");
-    await objectOf(id).spawn(await spawning(id));
+    await actorOf(id).spawn(await spawning(id));
     await call("POST", `/v1/actors/${id}/pause`, { body: {} });
-    await objectOf(id).abandon(abandoning(id));
+    await actorOf(id).abandon(abandoning(id));
     expect((await actorNow(id)).status).toBe("terminated");
   });
 
   test("stays what it was when it had ended", async () => {
     const id = fresh("c");
-    await objectOf(id).spawn(await spawning(id));
+    await actorOf(id).spawn(await spawning(id));
     await sent(id, "END");
-    await objectOf(id).abandon(abandoning(id));
+    await actorOf(id).abandon(abandoning(id));
     expect((await actorNow(id)).status).toBe("done");
   });
 
@@ -57,12 +57,12 @@ describe("a child that its parent let go", () => {
     const id = fresh("c");
     const command = await spawning(id);
     const [, late] = await Promise.all([
-      objectOf(id).abandon(abandoning(id)),
-      objectOf(id).spawn(command),
+      actorOf(id).abandon(abandoning(id)),
+      actorOf(id).spawn(command),
     ]);
     expect(late).toMatchObject({ failure: { code: "actor_deleted" } });
     await evict(id);
-    expect(await objectOf(id).spawn(command)).toMatchObject({ failure: { code: "actor_deleted" } });
+    expect(await actorOf(id).spawn(command)).toMatchObject({ failure: { code: "actor_deleted" } });
     expectProblem(await call("GET", `/v1/actors/${id}`), 404, "actor_not_found");
     // What is remembered of it is forgotten one day.
     expect(await alarmOf(id)).toBeGreaterThan(Date.now() + LIMITS.tombstoneMs - 60_000);
@@ -70,7 +70,7 @@ describe("a child that its parent let go", () => {
 
   test("gives its id to whoever spawns it next", async () => {
     const id = fresh("c");
-    await objectOf(id).abandon(abandoning(id));
+    await actorOf(id).abandon(abandoning(id));
     const body = { definitionId: await deployed(MACHINE), id };
     expect((await call("POST", "/v1/actors", { body })).status).toBe(201);
   });
@@ -78,8 +78,8 @@ describe("a child that its parent let go", () => {
   test("is not confused with another actor of its id", async () => {
     const id = fresh("c");
     const other = { ...PARENT, uid: "6".repeat(32), index: 0 };
-    await objectOf(id).spawn(await spawning(id, { parent: other }));
-    await objectOf(id).abandon(abandoning(id));
+    await actorOf(id).spawn(await spawning(id, { parent: other }));
+    await actorOf(id).abandon(abandoning(id));
     expect((await actorNow(id)).status).toBe("active");
   });
 });

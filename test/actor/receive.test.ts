@@ -5,7 +5,7 @@ import {
   actorNow,
   evict,
   expectReplays,
-  objectOf,
+  actorOf,
   records,
   sent,
   spawned,
@@ -53,7 +53,7 @@ const control = (id: string, action: string) =>
 describe("a message", () => {
   test("is an event with a record that names its sender", async () => {
     const id = await spawned(COUNTER);
-    const reply = await objectOf(id).receive(message(id));
+    const reply = await actorOf(id).receive(message(id));
     expect(reply).toMatchObject({ ok: true, status: 200, body: { seq: 2 } });
     expect((await actorNow(id)).context).toEqual({ n: 2 });
     expect((await records(id))[1]).toMatchObject({
@@ -70,59 +70,59 @@ describe("a message", () => {
 
   test("acts once, however often it comes, also at once and after the object slept", async () => {
     const id = await spawned(COUNTER);
-    await Promise.all(Array.from({ length: 5 }, () => objectOf(id).receive(message(id))));
+    await Promise.all(Array.from({ length: 5 }, () => actorOf(id).receive(message(id))));
     await evict(id);
-    const again = await objectOf(id).receive(message(id));
+    const again = await actorOf(id).receive(message(id));
     expect(again).toMatchObject({ ok: true, replayed: true, body: { seq: 2 } });
-    await objectOf(id).receive(message(id, { ref: "7:1" }));
+    await actorOf(id).receive(message(id, { ref: "7:1" }));
     expect((await actorNow(id)).context).toEqual({ n: 4 });
     expect(await records(id)).toHaveLength(3);
   });
 
   test("that the machine has no use for is recorded", async () => {
     const id = await spawned(COUNTER);
-    await objectOf(id).receive(message(id, { type: "WHAT", payload: null }));
+    await actorOf(id).receive(message(id, { type: "WHAT", payload: null }));
     expect((await records(id))[1]).toMatchObject({ handled: false, reason: "no_transition" });
   });
 
   test("finds the timers fired that were due before it", async () => {
     const id = await spawned({ ...COUNTER, states: { ...COUNTER.states } });
     await call("POST", `/v1/actors/${id}/clock/advance`, { body: { ms: 60_000 }, key: null });
-    await objectOf(id).receive(message(id));
+    await actorOf(id).receive(message(id));
     expect((await records(id)).at(-1)).toMatchObject({ kind: "message", reason: "forbidden" });
   });
 
   test("is refused where nobody can take it now, and leaves its key free", async () => {
     const id = await spawned(COUNTER);
     await control(id, "pause");
-    expect(await objectOf(id).receive(message(id))).toMatchObject({
+    expect(await actorOf(id).receive(message(id))).toMatchObject({
       failure: { code: "actor_not_active", extra: { actorStatus: "paused" } },
     });
     await control(id, "resume");
-    expect(await objectOf(id).receive(message(id))).toMatchObject({ ok: true });
+    expect(await actorOf(id).receive(message(id))).toMatchObject({ ok: true });
     expect((await actorNow(id)).context).toEqual({ n: 2 });
     await sent(id, "END");
-    expect(await objectOf(id).receive(message(id, { ref: "8:0" }))).toMatchObject({
+    expect(await actorOf(id).receive(message(id, { ref: "8:0" }))).toMatchObject({
       failure: { code: "actor_not_active", extra: { actorStatus: "done" } },
     });
     // A repeat of what it took is still answered.
-    expect(await objectOf(id).receive(message(id))).toMatchObject({ ok: true, replayed: true });
+    expect(await actorOf(id).receive(message(id))).toMatchObject({ ok: true, replayed: true });
   });
 
   test("to nobody, or to another life of the id, is refused", async () => {
     const id = fresh("a");
     const gone = { failure: { code: "actor_not_found" } };
-    expect(await objectOf(id).receive(message(id))).toMatchObject(gone);
+    expect(await actorOf(id).receive(message(id))).toMatchObject(gone);
     await spawned(COUNTER, { id });
     const other = message(id, { expect: { uid: "6".repeat(32) } });
-    expect(await objectOf(id).receive(other)).toMatchObject(gone);
+    expect(await actorOf(id).receive(other)).toMatchObject(gone);
   });
 
   test.each(["xstate.done.actor.x", "@timer:a:1", "!A", "*", "", "A*", "\ud800"])(
     "of the type %j is refused: no caller may send it",
     async (type) => {
       const id = await spawned(COUNTER);
-      expect(await objectOf(id).receive(message(id, { type }))).toMatchObject({
+      expect(await actorOf(id).receive(message(id, { type }))).toMatchObject({
         failure: { code: "event_type_reserved" },
       });
       expect(await records(id)).toHaveLength(1);
@@ -132,7 +132,7 @@ describe("a message", () => {
   test("does not take the place of a caller's event that has its key", async () => {
     const id = await spawned(COUNTER);
     await sent(id, "ADD", { by: 1 }, { key: `${FROM.uid}:7:0` });
-    expect(await objectOf(id).receive(message(id))).toMatchObject({
+    expect(await actorOf(id).receive(message(id))).toMatchObject({
       failure: { code: "idempotency_key_reused" },
     });
     expect((await actorNow(id)).context).toEqual({ n: 1 });

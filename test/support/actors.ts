@@ -7,6 +7,7 @@ import {
 } from "cloudflare:test";
 import { expect } from "vitest";
 import type { ActorObject } from "../../src/actor/actor-object.ts";
+import type { ActorRpc } from "../../src/actor/rpc.ts";
 import { DEFAULT_TENANT, actorObjectName } from "../../src/base/ids.ts";
 import type { Meter } from "../../src/storage/db.ts";
 import { call, fresh } from "./api.ts";
@@ -16,6 +17,11 @@ import type { Answer, Body, CallOptions } from "./api.ts";
 export function objectOf(actorId: string, tenant = DEFAULT_TENANT): DurableObjectStub<ActorObject> {
   const namespace = env.ACTORS as unknown as DurableObjectNamespace<ActorObject>;
   return namespace.getByName(actorObjectName(tenant, actorId));
+}
+
+/** The same by what other objects call of it. */
+export function actorOf(actorId: string): ActorRpc {
+  return objectOf(actorId) as unknown as ActorRpc;
 }
 
 /** Throws away what the object holds in memory; its storage and its alarm stay. */
