@@ -363,7 +363,7 @@ describe("export", () => {
     for (let round = 0; round < 4; round += 1)
       await call("POST", `/v1/actors/${id}/events/batch`, { body: { events } });
     const { body } = await call("GET", `/v1/actors/${id}/export`);
-    expect(body.envelope).toMatchObject({ format: 2, id, seq: 401 });
+    expect(body.envelope).toMatchObject({ format: 3, id, seq: 401 });
     expect(body.log.map(({ seq }: { seq: number }) => seq)).toEqual(
       Array.from({ length: 401 }, (_, n) => n + 1),
     );
