@@ -35,6 +35,11 @@ export class Lab {
     }
   }
 
+  /** A signal has come: what is under way ends, and nothing is begun any more. */
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
   /** A new server on an empty directory, for as long as `work` takes. */
   async serve<T>(target: Target, work: (running: Running) => Promise<T>): Promise<T> {
     this.#served += 1;

@@ -23,7 +23,7 @@ export function machineFacts(directory: string): string[] {
   ];
 }
 
-function workerdVersion(): string {
+export function workerdVersion(): string {
   const manifest = fileURLToPath(import.meta.resolve("workerd/package.json"));
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
 }

@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { Connection } from "./connection.ts";
 import type { WireRequest } from "./connection.ts";
-import { cpuSeconds } from "./process-facts.ts";
+import { treesCpuSeconds } from "./process-trees.ts";
 import { quantile } from "./statistics.ts";
 import type { Running, Target } from "./target.ts";
-import { WrongAnswer } from "./target.ts";
+import { WrongAnswer, processesOf } from "./target.ts";
 import { EVENTS } from "./workload.ts";
 
 /** One stretch of measuring. */
@@ -16,7 +16,7 @@ export interface Measured {
   p50Ms: number;
   p99Ms: number;
   wallMs: number;
-  /** Processor seconds of workerd per 1,000; null off Linux. */
+  /** Processor seconds of the server per 1,000; null off Linux. */
   cpuPer1000: number | null;
   /** Share of the wall time in which the client's one thread was at work, 0 to 1. */
   clientBusy: number;
@@ -130,13 +130,13 @@ export function inTurn(
   work: Work,
 ): Promise<Measured> {
   return withConnections(running, clients, (connections) =>
-    measure(running, connections, limitMs, items, work),
+    measure(processesOf(running), connections, limitMs, items, work),
   );
 }
 
 /** Every client takes the next item as soon as it is done with the one before; what is measured is what `work` timed. */
 async function measure(
-  { pid }: Running,
+  processes: readonly number[],
   connections: readonly Connection[],
   limitMs: number,
   items: readonly string[],
@@ -145,7 +145,7 @@ async function measure(
   const latencies: number[] = [];
   let done = 0;
   let failed = false;
-  const cpuBefore = cpuSeconds(pid);
+  const cpuBefore = treesCpuSeconds(processes);
   const loopBefore = performance.eventLoopUtilization();
   const from = performance.now();
   await Promise.all(
@@ -165,7 +165,7 @@ async function measure(
   );
   const wallMs = performance.now() - from;
   const clientBusy = performance.eventLoopUtilization(loopBefore).utilization;
-  const cpuAfter = cpuSeconds(pid);
+  const cpuAfter = treesCpuSeconds(processes);
   const cpu = cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore;
   return {
     done,

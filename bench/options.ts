@@ -1,28 +1,20 @@
 import { parseArgs } from "node:util";
 import { Refusal } from "../scripts/refusal.ts";
+import type { ContestOptions } from "./contest.ts";
+import { chosen, whole as wholeNumber } from "./option-values.ts";
 
 /** In the order in which they run. */
 export const PARTS = ["rates", "counts", "lists"] as const;
 export type Part = (typeof PARTS)[number];
 
-export interface BenchOptions {
+export interface BenchOptions extends ContestOptions {
   parts: ReadonlySet<Part>;
-  rounds: number;
-  /** Per slot with several clients. */
-  instances: number;
-  /** Per slot with one client. */
-  instancesAlone: number;
-  /** Played and thrown away before each slot. */
-  warmUp: number;
-  clients: number[];
   /** In the directory whose lists are timed. */
   entries: number;
   /** Lists of each kind. */
   lists: number;
   /** Actors whose rows and requests are counted. */
   counted: number;
-  /** No stretch of measuring takes much longer. */
-  limitMs: number;
 }
 
 export const USAGE = `Usage: npm run bench -- [options]
@@ -61,7 +53,7 @@ export function readOptions(args: string[]): BenchOptions | "help" {
   const entries = whole("--entries", given.entries ?? (given.quick ? "2000" : "100000"), MOST);
   const lists = whole("--lists", given.lists ?? (given.quick ? "3" : "200"), MOST);
   const counted = whole("--counted", given.counted ?? (given.quick ? "4" : "200"), MOST);
-  const parts = readParts(given.only);
+  const parts = new Set(chosen("--only", given.only, PARTS, USAGE));
   const warmUp = WARM_UP;
   const rates = { rounds, instances, instancesAlone, warmUp, clients, limitMs };
   return { parts, ...rates, entries, lists, counted };
@@ -89,15 +81,5 @@ function parse(args: string[]) {
 }
 
 function whole(name: string, text: string, most: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
-  throw new Refusal(`${name} ${text} is not a whole number from 1 to ${most}.\n\n${USAGE}`);
-}
-
-function readParts(only: string | undefined): ReadonlySet<Part> {
-  if (only === undefined) return new Set(PARTS);
-  const names = only.split(",");
-  const unknown = names.find((name) => !(PARTS as readonly string[]).includes(name));
-  if (unknown === undefined) return new Set(names as Part[]);
-  throw new Refusal(`--only ${unknown} is not one of ${PARTS.join(", ")}.\n\n${USAGE}`);
+  return wholeNumber(name, text, most, USAGE);
 }

@@ -3,7 +3,7 @@ import { startServer } from "../scripts/server.ts";
 import { wireRequest } from "./connection.ts";
 import { expectAnswer } from "./target.ts";
 import type { Running, Target } from "./target.ts";
-import { STATES, eventOf } from "./workload.ts";
+import { EVENTS, STATES, eventOf } from "./workload.ts";
 
 const LOAN = new URL("../examples/loan/loan.json", import.meta.url);
 export const DEFINITION = "loan-v1";
@@ -34,6 +34,11 @@ const WIRE: Omit<Target, "name" | "start"> = {
       handled: true,
       stateValue: STATES[Math.min(index, STATES.length - 1)],
     }),
+  outcome: {
+    read: (id) => wireRequest("GET", `/v1/actors/${id}`, HEADERS),
+    check: (id, answer) =>
+      expectAnswer(answer, 200, { id, seq: EVENTS.length + 1, stateValue: STATES.at(-1) }),
+  },
 };
 
 /** Perdure as `npm start` serves it. */

@@ -1,18 +1,28 @@
 import type { Lab } from "./lab.ts";
-import { creates, events, mixed, trivial } from "./measure.ts";
+import { creates, events, inTurn, mixed, trivial } from "./measure.ts";
 import type { Measured } from "./measure.ts";
-import type { BenchOptions } from "./options.ts";
-import { peakMegabytes } from "./process-facts.ts";
+import { treesPeakMegabytes } from "./process-trees.ts";
+import { processesOf } from "./target.ts";
 import type { Running, Target } from "./target.ts";
 
+export const MODES = ["mixed", "phased", "creates", "trivial"] as const;
+export type Mode = (typeof MODES)[number];
+
 /** What one server did for one number of clients in one round. */
-export interface Slot {
-  mixed: Measured;
-  creates: Measured;
-  phased: Measured;
-  trivial: Measured;
-  /** Of workerd when all instances of phased are alive; null off Linux. */
+export interface Slot extends Record<Mode, Measured> {
+  /** Of the server when all instances of phased are alive; null off Linux. */
   peakMb: number | null;
+}
+
+export interface SlotOptions {
+  /** With several clients. */
+  instances: number;
+  /** With one client. */
+  instancesAlone: number;
+  /** Played and thrown away before. */
+  warmUp: number;
+  /** No stretch of measuring takes much longer. */
+  limitMs: number;
 }
 
 const TRIVIAL_REQUESTS = 2_000;
@@ -25,7 +35,7 @@ export async function runSlot(
   lab: Lab,
   target: Target,
   clients: number,
-  options: BenchOptions,
+  options: SlotOptions,
 ): Promise<Slot> {
   const load = { clients, limitMs: options.limitMs };
   const count = clients === 1 ? options.instancesAlone : options.instances;
@@ -34,19 +44,34 @@ export async function runSlot(
       await mixed(target, running, load, names("warm", options.warmUp));
       return work(running);
     });
-  const first = await serve(async (running) => ({
-    trivial: await trivial(target.trivial, running, load, TRIVIAL_REQUESTS),
-    mixed: await mixed(target, running, load, names("mixed", count)),
-  }));
+  const first = await serve(async (running) => {
+    const idle = await trivial(target.trivial, running, load, TRIVIAL_REQUESTS);
+    const played = await mixed(target, running, load, names("mixed", count));
+    await checkOutcomes(target, running, names("mixed", played.done));
+    return { trivial: idle, mixed: played };
+  });
   const second = await serve(async (running) => {
     const born = await creates(target, running, load, names("phased", count));
-    return {
-      creates: born,
-      phased: await events(target, running, load, names("phased", born.done)),
-      peakMb: peakMegabytes(running.pid),
-    };
+    const played = await events(target, running, load, names("phased", born.done));
+    const peakMb = treesPeakMegabytes(processesOf(running));
+    await checkOutcomes(target, running, names("phased", played.done));
+    return { creates: born, phased: played, peakMb };
   });
   return { ...first, ...second };
+}
+
+const CHECKING = { clients: 8, limitMs: Number.POSITIVE_INFINITY };
+
+/** Reads every instance that was played, and throws unless all of its events are in it. */
+export async function checkOutcomes(
+  { outcome }: Target,
+  running: Running,
+  ids: readonly string[],
+): Promise<void> {
+  if (outcome === undefined) return;
+  await inTurn(running, CHECKING, ids, async (connection, id) => {
+    outcome.check(id, await connection.request(outcome.read(id)));
+  });
 }
 
 export function names(prefix: string, count: number): string[] {

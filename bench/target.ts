@@ -4,8 +4,10 @@ import type { Answer, WireRequest } from "./connection.ts";
 /** A server under measurement; its data are thrown away afterwards. */
 export interface Running {
   url: string;
-  /** workerd's own. */
+  /** Of the process that serves; what it starts belongs to it. */
   pid: number;
+  /** Of other processes that it needs, such as a database. */
+  alongside?: readonly number[];
   end(): Promise<void>;
 }
 
@@ -20,6 +22,13 @@ export interface Target {
   checkCreated(id: string, answer: Answer): void;
   event(id: string, index: number): WireRequest;
   checkEvent(id: string, index: number, answer: Answer): void;
+  /** How an instance is read, once its events are played and nothing is timed; missing where nothing can be read. */
+  outcome?: { read(id: string): WireRequest; check(id: string, answer: Answer): void };
+}
+
+/** All processes that a server is made of, without those below them. */
+export function processesOf({ pid, alongside = [] }: Running): number[] {
+  return [pid, ...alongside];
 }
 
 /** A run with an answer other than it should be has measured nothing. */

@@ -1,0 +1,79 @@
+import type { Cell, ContestOptions } from "../contest.ts";
+import {
+  RATE_COLUMNS,
+  TIME_COLUMNS,
+  memoryRows,
+  rateFigures,
+  ratioFigures,
+  resentFigures,
+  timeFigures,
+} from "../figures.ts";
+import type { Mode } from "../slot.ts";
+import { MODES } from "../slot.ts";
+import { table } from "../table.ts";
+
+const TITLES: Readonly<Record<Mode, string>> = {
+  mixed:
+    "Mixed: create, then four events, per instance (events/s counts the events; creates are in the wall time)",
+  phased: "Phased: four events per instance, all instances created before",
+  creates: "Creates: the first phase of phased",
+  trivial: "Ceiling: requests that no instance takes part in",
+};
+/** Those in which instances are played; there, a limit can leave some out. */
+const LIMITED = ["mixed", "creates", "phased"] as const;
+/** The first contenders: Perdure as it is, and without its directory. */
+const OWN = 2;
+const SERVER_COLUMN = [1];
+const COLUMNS = [
+  "clients",
+  "server",
+  ...RATE_COLUMNS,
+  "Perdure : it",
+  "(least–most)",
+  "no directory : it",
+  "(least–most)",
+  ...TIME_COLUMNS,
+];
+
+/** The whole result as text. */
+export function peersReport(cells: readonly Cell[], options: ContestOptions): string {
+  const tables = MODES.map((mode) =>
+    [
+      TITLES[mode],
+      table([COLUMNS, ...cells.flatMap((cell) => rows(cell, mode))], SERVER_COLUMN),
+    ].join("\n"),
+  );
+  return [
+    ...tables,
+    `Peak memory of all processes of a server, MB\n${table(memoryRows(cells), [])}`,
+    `Requests sent again because the server had closed the connection: ${resentFigures(cells)}`,
+    ...cut(cells, options),
+  ].join("\n\n");
+}
+
+function rows({ clients, contenders }: Cell, mode: Mode): string[][] {
+  const own = contenders.slice(0, OWN);
+  return contenders.map(({ name, slots }, index) => [
+    index === 0 ? String(clients) : "",
+    name,
+    ...rateFigures(slots, mode),
+    ...own.flatMap((ours) => (index < OWN ? ["", ""] : ratioFigures(ours.slots, slots, mode))),
+    ...timeFigures(slots, mode),
+  ]);
+}
+
+/** Slower servers may not have come to the end of their instances. */
+function cut(cells: readonly Cell[], { instances, instancesAlone }: ContestOptions): string[] {
+  const lines = cells.flatMap(({ clients, contenders }) => {
+    const wanted = clients === 1 ? instancesAlone : instances;
+    return contenders.flatMap(({ name, slots }) =>
+      LIMITED.flatMap((mode) => {
+        const least = Math.min(...slots.map((slot) => slot[mode].done));
+        return least < wanted ? [`  ${clients} ${name}, ${mode}: ${least} of ${wanted}`] : [];
+      }),
+    );
+  });
+  const title =
+    "Instances done when a stretch's time was up (clients, server, mode; the least of all rounds)";
+  return lines.length === 0 ? [] : [[title, ...lines].join("\n")];
+}
