@@ -63,8 +63,6 @@ export const LIMITS = {
   leaseMostMs: 43_200_000,
   /** completed activities of one actor that a compensation would undo. */
   undosPerActor: 1_000,
-  /** bytes of JSON; what the children of one activity gave: it becomes one event. */
-  childrenBytes: 250_000,
   /** children of one activity that its actor shows by name; the others are counted. */
   childrenShown: 100,
   /** messages without a taker that an actor still shows, and bytes of JSON of all of them but the last; the log has them all. */

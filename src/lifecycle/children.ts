@@ -1,10 +1,8 @@
 import { parseActorInput } from "../activities/actor-input.ts";
 import type { Outcome } from "../activities/types.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { LIMITS } from "../base/limits.ts";
-import { bytesOver } from "../base/json.ts";
 import { cancellation } from "./activities.ts";
-import { withActivity } from "./activity-set.ts";
+import { activityFault, withActivity } from "./activity-set.ts";
 import type { Actor } from "./actor.ts";
 import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
@@ -12,7 +10,7 @@ import { Effects } from "./effects.ts";
 import type { Input, Origin } from "./input.ts";
 import { takeResult } from "./result.ts";
 import { late, runningActivity } from "./settle.ts";
-import type { Activity, Child } from "./types.ts";
+import type { Activity, Child, Envelope } from "./types.ts";
 
 type Report = Extract<Input, { kind: "child_done" | "child_failed" }>;
 
@@ -28,7 +26,7 @@ export function settleChild(actor: Actor, input: Report, at: number, origin: Ori
   }
   const { id, src } = activity;
   const part: RecordPart = { kind, payload: { ...said, id, src, child: child.id } };
-  const noted = noteChild(activity, index, outcome);
+  const noted = noteChild(actor.envelope, activity, index, outcome);
   const envelope = withActivity(actor.envelope, noted);
   const joined = joinOf(noted);
   if (joined === null) return control(actor, envelope, part, at, origin);
@@ -41,7 +39,13 @@ export function settleChild(actor: Actor, input: Report, at: number, origin: Ori
   return takeResult({ ...actor, envelope }, noted, result, part, at, origin, effects);
 }
 
-function noteChild(activity: Activity, index: number, outcome: Outcome): Activity {
+/** With what a child gave, which has to fit beside everything else that the actor keeps of its activities. */
+function noteChild(
+  envelope: Envelope,
+  activity: Activity,
+  index: number,
+  outcome: Outcome,
+): Activity {
   const noted = (kept: Outcome) => ({
     ...activity,
     children: (activity.children as Child[]).with(index, {
@@ -50,10 +54,9 @@ function noteChild(activity: Activity, index: number, outcome: Outcome): Activit
     }),
   });
   const whole = noted(outcome);
-  const text = JSON.stringify(whole.children);
-  if (bytesOver(LIMITS.childrenBytes, text) <= LIMITS.childrenBytes) return whole;
-  const message = `What its children gave would have more bytes of JSON than the limit childrenBytes of ${LIMITS.childrenBytes}.`;
-  return noted({ error: { code: "too_large", message, attempts: 1 } });
+  const fault = activityFault(withActivity(envelope, whole));
+  if (fault === null) return whole;
+  return noted({ error: { code: "too_large", message: fault.message, attempts: 1 } });
 }
 
 /** What an activity's children come to; null as long as that is open. */

@@ -6,7 +6,7 @@ import { control } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
 import type { Input, Origin } from "./input.ts";
 import { park, react } from "./react.ts";
-import { armed } from "./timers.ts";
+import { armed, hasRoomFor } from "./timers.ts";
 import type { Undeliverable } from "./types.ts";
 
 /** An event from another actor. Its sender does not wait for what becomes of it, so a step that fails is parked. */
@@ -21,6 +21,8 @@ export function receive(
   const reacted = react(actor, event, part, at, origin);
   if (reacted.ok) return reacted;
   const timer = armed(actor.envelope, { kind, event, dueAt: at }, at);
+  // One that cannot be kept is refused, and stays with its sender.
+  if (!hasRoomFor(actor.envelope, timer)) return reacted;
   const { generation: generations } = timer;
   const counted = { ...actor, envelope: { ...actor.envelope, generations } };
   return park(counted, timer, reacted.fault, part, at, origin);

@@ -1,4 +1,4 @@
-import type { AttemptNote, Outcome } from "../activities/types.ts";
+import type { ActivityError, AttemptNote, Outcome } from "../activities/types.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { JsonObject } from "../base/json.ts";
 import { doneEvent, errorEvent, invokeOf } from "../machine/activity-events.ts";
@@ -12,8 +12,8 @@ import type { Advanced, RecordPart } from "./conclude.ts";
 import { Effects } from "./effects.ts";
 import type { Origin } from "./input.ts";
 import { park, react, scopeOf } from "./react.ts";
-import { armed, resultName } from "./timers.ts";
-import type { Activity, Undo } from "./types.ts";
+import { armed, hasRoomFor, resultName } from "./timers.ts";
+import type { Activity, Envelope } from "./types.ts";
 
 /** How an activity ended, and in how many attempts. */
 export interface Result {
@@ -44,67 +44,94 @@ export function takeResult(
   origin: Origin,
   effects = new Effects(actor.envelope.seq + 1),
 ): Advanced {
-  const { envelope, machine } = actor;
   const { outcome, attempts } = result;
-  const named = { ...part, type: resultName(activity.id, outcome) };
+  const named = { ...part, type: resultName(activity.id, outcome), effects: [...effects.list] };
   const error = "error" in outcome ? outcome.error : null;
-  if (error !== null && !(invokeOf(machine, activity)?.onError ?? false)) {
+  if (error !== null && !(invokeOf(actor.machine, activity)?.onError ?? false)) {
+    const said: RecordPart = { ...named, handled: false, reason: "nobody" };
     const { errors = [] } = result;
-    const failed = keepActivity(envelope, activity, { status: "failed", error, errors }, at);
-    const said: RecordPart = { ...named, handled: false, reason: "nobody", effects: effects.list };
-    return control({ ...actor, envelope: failed }, failed, said, at, origin);
+    return control(actor, failed(actor.envelope, activity, error, errors, at), said, at, origin);
   }
-  const { id } = activity;
-  const event =
-    error === null
-      ? doneEvent(id, "output" in outcome ? outcome.output : null)
-      : errorEvent(id, error as unknown as JsonObject);
+  const event = eventOf(activity, outcome);
   const status = error === null ? "completed" : "failed";
-  const ended = endActivity(envelope, activity, at, { status, attempts, error });
-  const undo = error === null ? undoOf(actor, activity, event, at) : null;
-  const asked = [...effects.list];
-  let fault: Fault;
-  if (undo === null || undo.ok) {
-    const stack = undo?.undo ?? [];
-    const without = { ...actor, envelope: { ...ended, undo: [...ended.undo, ...stack] } };
-    const reacted = react(without, event, named, at, origin, effects);
-    if (reacted.ok) return reacted;
-    fault = reacted.fault;
-  } else fault = undo.fault;
-  const kept = keepActivity(envelope, activity, { status: "parked" }, at);
-  const { ref } = activity;
-  const again = {
-    kind: "result",
-    activity: ref,
-    invoke: id,
-    outcome,
-    attempts,
-    dueAt: at,
-  } as const;
-  const timer = armed(kept, again, at);
-  const { generation: generations } = timer;
-  const without = { ...actor, envelope: { ...kept, generations } };
-  return park(without, timer, fault, { ...named, effects: asked }, at, origin);
+  const ended = endActivity(actor.envelope, activity, at, { status, attempts, error });
+  const undo = undoAlso(actor, ended, activity, outcome, event, at);
+  const reacted = undo.ok
+    ? react({ ...actor, envelope: undo.envelope }, event, named, at, origin, effects)
+    : undo;
+  return reacted.ok
+    ? reacted
+    : parkResult(actor, activity, result, reacted.fault, named, at, origin);
 }
 
-/** What is kept to undo what is done now; at most one. */
-function undoOf(
+function eventOf({ id }: Activity, outcome: Outcome): EventData {
+  return "output" in outcome
+    ? doneEvent(id, outcome.output)
+    : errorEvent(id, outcome.error as unknown as JsonObject);
+}
+
+/** It stays failed. What there is no room for in the actor's row is in the record. */
+function failed(
+  envelope: Envelope,
+  activity: Activity,
+  error: ActivityError,
+  errors: readonly AttemptNote[],
+  at: number,
+): Envelope {
+  const whole = keepActivity(envelope, activity, { status: "failed", error, errors }, at);
+  if (activityFault(whole) === null) return whole;
+  const { code, attempts } = error;
+  const brief = { code, attempts, message: `See record ${envelope.seq + 1}.` };
+  return keepActivity(envelope, activity, { status: "failed", error: brief, errors: [] }, at);
+}
+
+/** The step that a result leads to has failed. The result waits for a retry; one that there is no room for is asked for again then. */
+function parkResult(
   actor: Actor,
   activity: Activity,
+  { outcome, attempts }: Result,
+  fault: Fault,
+  part: RecordPart,
+  at: number,
+  origin: Origin,
+): Advanced {
+  const { ref: of, id: invoke } = activity;
+  const kept = keepActivity(actor.envelope, activity, { status: "parked" }, at);
+  const result = { kind: "result", activity: of, invoke, outcome, attempts, dueAt: at } as const;
+  const timer = armed(kept, result, at);
+  const { generation: generations } = timer;
+  const counted = { ...kept, generations };
+  if (hasRoomFor(counted, timer)) {
+    return park({ ...actor, envelope: counted }, timer, fault, part, at, origin);
+  }
+  const message = `Its result led to a step that failed, and is too long to be kept: see record ${kept.seq + 1}.`;
+  const error = { code: "too_large", message, attempts };
+  const without = failed(actor.envelope, activity, error, [], at);
+  const said = { ...part, handled: false, error: { ...fault } };
+  return control({ ...actor, envelope: without }, without, said, at, origin);
+}
+
+/** With what undoes the activity, where it is done and something does. */
+function undoAlso(
+  actor: Actor,
+  ended: Envelope,
+  activity: Activity,
+  outcome: Outcome,
   event: EventData,
   at: number,
-): { ok: true; undo: Undo[] } | { ok: false; fault: Fault } {
-  const { machine, live, envelope } = actor;
+): { ok: true; envelope: Envelope } | { ok: false; fault: Fault } {
+  if ("error" in outcome) return { ok: true, envelope: ended };
+  const { machine, live } = actor;
   const kept = compensationOf(machine, live, activity, event, scopeOf(actor, at));
   if (!kept.ok) return kept;
-  if (kept.compensation === null) return { ok: true, undo: [] };
+  if (kept.compensation === null) return { ok: true, envelope: ended };
   const { ref, id } = activity;
-  const undo = [{ ref, id, ...kept.compensation, error: null }];
-  const others = envelope.activities.filter((one) => one !== activity);
-  const fault = activityFault({ activities: others, undo: [...envelope.undo, ...undo] });
+  const undo = [...ended.undo, { ref, id, ...kept.compensation, error: null }];
+  const envelope = { ...ended, undo };
+  const fault = activityFault(envelope);
   if (fault !== null) return { ok: false, fault };
-  const count = envelope.undo.length + 1;
-  if (count <= LIMITS.undosPerActor) return { ok: true, undo };
+  const count = undo.length;
+  if (count <= LIMITS.undosPerActor) return { ok: true, envelope };
   const message = `The actor would have ${count} things to undo; the limit undosPerActor is ${LIMITS.undosPerActor}.`;
   return { ok: false, fault: { code: "limit_exceeded", limit: "undosPerActor", message } };
 }

@@ -236,6 +236,44 @@ describe("a result that leads to a step that fails", () => {
   });
 });
 
+describe("what an actor has no room for", () => {
+  /** A machine with many of one activity, whose results lead nowhere good. */
+  const many = (count: number, invoke: JsonObject) => {
+    const region = (id: string) => ({
+      initial: "a",
+      states: { a: { invoke: { id, src: "http", ...invoke } }, b: {} },
+    });
+    const regions = Array.from({ length: count }, (_, n) => [`r${n}`, region(`c${n}`)]);
+    return new Life({ type: "parallel", states: Object.fromEntries(regions) });
+  };
+
+  test("of errors is in their records", () => {
+    const life = many(8, {});
+    const body = "x".repeat(40_000);
+    for (let n = 0; n < 8; n += 1) {
+      const error = { code: "http_status", message: "No.", attempts: 1, body };
+      life.give({ kind: "activity_failed", ref: life.ref(`c${n}`), error });
+    }
+    const messages = life.envelope.activities.map(({ error }) => error?.message);
+    expect(messages).toEqual([...Array(6).fill("No."), "See record 8.", "See record 9."]);
+    life.checkReplay();
+  });
+
+  test("of results that cannot be taken is asked for again by a retry, under the old key", () => {
+    const life = many(3, { onDone: { target: "b", guard: { "@expr": "context.missing > 1" } } });
+    const output = "x".repeat(240_000);
+    for (let n = 0; n < 3; n += 1) life.done(`c${n}`, output);
+    expect(life.envelope.parked).toHaveLength(2);
+    expect(life.last).toMatchObject({ handled: false, error: { code: "expression_failed" } });
+    const [, , third] = life.envelope.activities;
+    expect(third).toMatchObject({ status: "failed", error: { code: "too_large" } });
+    expect(retriable(life.envelope, null)).toEqual(["t1", "t2", "1:2"]);
+    const again = life.give({ kind: "retried", items: ["1:2"] });
+    expect(again.effects).toMatchObject([{ kind: "start", ref: "1:2", round: 1 }]);
+    life.checkReplay();
+  });
+});
+
 test("the last results are shown, and no more than that", () => {
   const life = new Life(charging());
   for (let round = 0; round <= LIMITS.endedActivities; round += 1) {

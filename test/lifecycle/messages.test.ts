@@ -126,4 +126,17 @@ describe("a message from another actor", () => {
     expect(life.envelope.parked).toHaveLength(1);
     life.checkReplay();
   });
+
+  test("that fails and cannot be kept is refused: it stays with its sender", () => {
+    const life = talking();
+    const text = "x".repeat(300_000);
+    message(life, { text });
+    const again = { kind: "message", type: "HELLO", payload: { text } } as const;
+    expect(life.tryOn(life.actor, again)).toMatchObject({
+      ok: false,
+      fault: { code: "expression_failed" },
+    });
+    expect(life.envelope.parked).toHaveLength(1);
+    life.checkReplay();
+  });
 });
