@@ -2,6 +2,7 @@ import { parseActorInput } from "../activities/actor-input.ts";
 import { childIds } from "../activities/child-names.ts";
 import type { AttemptFailure } from "../activities/types.ts";
 import type { Input } from "../lifecycle/input.ts";
+import type { Actor } from "../lifecycle/actor.ts";
 import type { Effect, Envelope } from "../lifecycle/types.ts";
 import { callService } from "./call-service.ts";
 import { endChildren, startChildren } from "./children.ts";
@@ -16,11 +17,16 @@ import { tellParent } from "./tell-parent.ts";
  * Carries out one effect once. It may be called again after it has succeeded: a crash can come before that is written down.
  * `signal`: nobody waits for it any more. What it throws counts as `again`.
  */
-export type Carrier = (
-  resident: Resident,
+export type Carrier<Asker = Resident> = (
+  asker: Asker,
   item: OutboxItem,
   signal: AbortSignal,
 ) => Promise<Carried>;
+
+/** Who asks for what is done also for an actor that is being deleted. */
+export type Leaver = Pick<Resident, "env" | "db"> & {
+  readonly actor: Pick<Actor, "envelope"> | null;
+};
 
 /**
  * `done`: the item goes; a result, where there is one, comes later by `settle`. `again`: another attempt after `pauseMs`, or
@@ -36,10 +42,10 @@ export interface Carriers {
   start: { readonly [src: string]: Carrier };
   /** Starts of sources in code. */
   code: Carrier | null;
-  cancel: { readonly [src: string]: Carrier };
+  cancel: { readonly [src: string]: Carrier<Leaver> };
   update: Carrier | null;
   send: Carrier | null;
-  tell_parent: Carrier | null;
+  tell_parent: Carrier<Leaver> | null;
 }
 
 export const CARRIERS: Carriers = {
@@ -57,14 +63,24 @@ export function carrierOf(effect: Effect, carriers: Carriers = CARRIERS): Carrie
     case "start":
       return own(carriers.start, effect.src) ?? carriers.code;
     case "cancel":
-      return own(carriers.cancel, effect.src);
+    case "tell_parent":
+      return parting(effect, carriers);
     default:
       return carriers[effect.kind];
   }
 }
 
-function own(carriers: { readonly [src: string]: Carrier }, src: string): Carrier | null {
-  return Object.hasOwn(carriers, src) ? (carriers[src] as Carrier) : null;
+/** Of what is done also for an actor that is being deleted; null of anything else. */
+export function parting(effect: Effect, carriers: Carriers = CARRIERS): Carrier<Leaver> | null {
+  if (effect.kind === "tell_parent") return carriers.tell_parent;
+  return effect.kind === "cancel" ? own(carriers.cancel, effect.src) : null;
+}
+
+function own<Asker>(
+  carriers: { readonly [src: string]: Carrier<Asker> },
+  src: string,
+): Carrier<Asker> | null {
+  return Object.hasOwn(carriers, src) ? (carriers[src] as Carrier<Asker>) : null;
 }
 
 /**

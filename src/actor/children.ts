@@ -11,7 +11,7 @@ import { Permits } from "../base/permits.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Effect, Envelope } from "../lifecycle/types.ts";
 import { callActor } from "./call-actor.ts";
-import type { Carried, Carrier } from "./carriers.ts";
+import type { Carried, Carrier, Leaver } from "./carriers.ts";
 import { childEnded } from "./child-report.ts";
 import { refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -21,7 +21,6 @@ import type { Reply, SpawnCommand } from "./rpc.ts";
 const REST_AFTER = 2 * LIMITS.childCallsAtOnce;
 
 type Start = Extract<Effect, { kind: "start" }>;
-type Cancel = Extract<Effect, { kind: "cancel" }>;
 
 /** Spawns an activity's children. One that is refused has ended by that; what cannot be had now is tried again. */
 export const startChildren: Carrier = async (resident, { effect }, signal) => {
@@ -48,16 +47,10 @@ export const startChildren: Carrier = async (resident, { effect }, signal) => {
 };
 
 /** Ends the children of an activity that nobody waits for. Those that have not been spawned yet never will be. */
-export const endChildren: Carrier = async ({ actor, env }, { effect }) => {
+export const endChildren: Carrier<Leaver> = async ({ actor, env }, { effect }) => {
   if (effect.kind !== "cancel" || actor === null) return { done: true };
-  return await letGo(env, actor.envelope, effect);
-};
-
-export async function letGo(
-  env: Resident["env"],
-  { tenant, id, uid }: Pick<Envelope, "tenant" | "id" | "uid">,
-  { ref, children = [], listed = false, round }: Cancel,
-): Promise<Carried> {
+  const { tenant, id, uid } = actor.envelope;
+  const { ref, children = [], listed = false, round } = effect;
   const parent = { id, uid, ref };
   return await forEach(children, async (child) => {
     if (!ID_PATTERN.test(child.id)) return null;
@@ -65,7 +58,7 @@ export async function letGo(
     const command = { tenant, id: child.id, parent, key };
     return await callActor(env, command, (object, abandon) => object.abandon(abandon));
   });
-}
+};
 
 /** What the objects of the children are told; the same each time. */
 async function spawnsOf(

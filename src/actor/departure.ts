@@ -67,6 +67,7 @@ export class Departure {
   }
 }
 
-function goneOf({ tenant, id, uid, family, bornAt, seq }: Envelope): Gone {
-  return { tenant, id, uid, family, bornAt, seq };
+function goneOf(last: Envelope): Gone {
+  const { tenant, id, uid, family, bornAt, seq } = last;
+  return { tenant, id, uid, family, bornAt, seq, last };
 }

@@ -9,7 +9,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import type { Activity, Effect, Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import type { QueueRpc, TaskFace, TaskOrder } from "../tasks/rpc.ts";
-import type { Carried, Carrier } from "./carriers.ts";
+import type { Carried, Carrier, Leaver } from "./carriers.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
 
@@ -39,7 +39,7 @@ export const handOut: Carrier = async (resident, { effect }) => {
 };
 
 /** Takes a task back: nobody waits for it any more. */
-export const takeBack: Carrier = async (resident, { effect }) => {
+export const takeBack: Carrier<Leaver> = async (resident, { effect }) => {
   const { actor } = resident;
   const input = startOf(resident, effect.ref);
   const planned = actor && input && queueOf(effect, input);
@@ -69,7 +69,7 @@ export const showChange: Carrier = async (resident, { effect }) => {
 };
 
 function callQueue(
-  { env }: Resident,
+  { env }: Pick<Resident, "env">,
   tenant: string,
   queue: string,
   call: (object: QueueRpc) => ReturnType<QueueRpc["enqueue"]>,
@@ -124,7 +124,7 @@ function queueOf({ kind, ...effect }: Effect, input: JsonValue): string | null {
 }
 
 /** What the activity with this ref was started with. The record that its ref names says it. */
-function startOf({ db }: Resident, ref: string): JsonValue {
+function startOf({ db }: Pick<Resident, "db">, ref: string): JsonValue {
   const row = readRow(db, Number(ref.split(":")[0]));
   const effects = row === null ? [] : recordOf(row).effects;
   const start = effects.find((effect) => effect.kind === "start" && effect.ref === ref);

@@ -28,4 +28,6 @@ export interface Gone {
   family: string;
   bornAt: number;
   seq: number;
+  /** As it was when its deletion began. */
+  last: Envelope;
 }

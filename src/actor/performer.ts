@@ -4,11 +4,12 @@ import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import type { Actor } from "../lifecycle/actor.ts";
+import { effectsOfEnd } from "../lifecycle/finish.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
 import type { Effect, LogRecord } from "../lifecycle/types.ts";
-import { CARRIERS, carrierOf, laneOf, lanesAfter } from "./carriers.ts";
+import { CARRIERS, carrierOf, laneOf, lanesAfter, parting } from "./carriers.ts";
 import type { Carried, Carrier, Carriers } from "./carriers.ts";
-import type { Observer } from "./observer.ts";
+import type { Gone, Observer } from "./observer.ts";
 import { afterFailure, isHeld, outboxAfter } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
 import { recordKnown } from "./record-known.ts";
@@ -80,6 +81,20 @@ export class Performer implements Observer {
       if (until <= Date.now() || !(await changedBefore(changed, until))) break;
     }
     return this.#wakeAt();
+  }
+
+  /** What works for a deleted actor is let go, and its parent is told. What else it had to say goes with it. */
+  async farewell({ last }: Gone): Promise<void> {
+    const { env, db, outbox } = this.#resident;
+    const leaver = { env, db, actor: { envelope: last } };
+    const { signal } = new AbortController();
+    for (const effect of [...outbox.map((item) => item.effect), ...effectsOfEnd(last)]) {
+      const carrier = parting(effect, this.#carriers);
+      const item = { effect, attempts: 0, nextAt: 0, errors: [] };
+      const carried = await carrier?.(leaver, item, signal);
+      if (carried && "again" in carried)
+        throw new PerdureError("unavailable", carried.again.message);
+    }
   }
 
   /** ms at which an alarm is wanted for what is left, or null. */

@@ -1,22 +1,10 @@
-import type { Outcome } from "../activities/types.ts";
-import type { Env } from "../env.ts";
-import type { Envelope } from "../lifecycle/types.ts";
 import { callActor } from "./call-actor.ts";
-import type { Carried, Carrier } from "./carriers.ts";
+import type { Carrier, Leaver } from "./carriers.ts";
 
 /** Tells an actor's parent what became of it, until that has heard it or is gone. */
-export const tellParent: Carrier = async ({ actor, env }, { effect }) => {
+export const tellParent: Carrier<Leaver> = async ({ actor, env }, { effect }) => {
   if (effect.kind !== "tell_parent" || actor === null) return { done: true };
-  return await reportTo(env, actor.envelope, effect.ref, effect.outcome);
-};
-
-/** `told`: unique among the reports of this incarnation. */
-export async function reportTo(
-  env: Env,
-  { tenant, id, uid, parent }: Pick<Envelope, "tenant" | "id" | "uid" | "parent">,
-  told: string,
-  outcome: Outcome,
-): Promise<Carried> {
+  const { tenant, id, uid, parent } = actor.envelope;
   if (parent === null) return { done: true };
   const report = {
     tenant,
@@ -24,10 +12,10 @@ export async function reportTo(
     expect: { uid: parent.uid },
     ref: parent.ref,
     index: parent.index,
-    outcome,
+    outcome: effect.outcome,
     child: id,
     by: `actor:${id}`,
-    key: `${uid}:${told}`,
+    key: `${uid}:${effect.ref}`,
   };
   const reply = await callActor(env, report, (object, said) => object.childEnded(said));
   if (reply.ok) return { done: true };
@@ -35,4 +23,4 @@ export async function reportTo(
   // Nobody is there to hear it, or has room for it.
   if (code === "actor_not_found" || code === "limit_exceeded") return { done: true };
   return { again: { code, message: detail, retryable: true } };
-}
+};

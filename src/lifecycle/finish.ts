@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { Outcome } from "../activities/types.ts";
 import { cancelActivities } from "./activities.ts";
-import type { Effects } from "./effects.ts";
-import type { Envelope } from "./types.ts";
+import { isFinished } from "./actor.ts";
+import { Effects } from "./effects.ts";
+import type { Effect, Envelope } from "./types.ts";
 
 /**
  * An actor that ends: nothing is due any more, what works for it is let go, and its parent is told. Of what it could undo
@@ -15,6 +16,14 @@ export function finish(envelope: Envelope, effects: Effects, at: number): Envelo
   }
   const undo = ended.undo.filter(({ error }) => error !== null);
   return { ...ended, timers: [], parked: [], undo };
+}
+
+/** What the end of an actor that lives would ask for; of a finished one nothing. */
+export function effectsOfEnd(envelope: Envelope): readonly Effect[] {
+  if (isFinished(envelope)) return [];
+  const effects = new Effects(envelope.seq + 1);
+  finish({ ...envelope, status: "terminated" }, effects, envelope.at);
+  return effects.list;
 }
 
 /** What a finished actor is to its parent. */

@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { actorNow, deployed } from "./actors.ts";
 import type { Body } from "./api.ts";
 import { until } from "./until.ts";
@@ -29,7 +30,7 @@ export const QUICK_CHILD = {
   context: { given: { "@expr": "input" } },
   output: { "@expr": "context.given" },
   states: {
-    working: { always: "ended" },
+    working: { always: { target: "ended", guard: { "@expr": "context.given != 'never'" } } },
     ended: { type: "final" },
   },
 };
@@ -65,7 +66,9 @@ function noted(expression: string): object {
 
 /** The actor, as soon as it is so. */
 export async function actorWhen(id: string, wanted: (actor: Body) => boolean): Promise<Body> {
-  return await until(() => actorNow(id), wanted);
+  const actor = await until(() => actorNow(id), wanted);
+  expect(wanted(actor), JSON.stringify(actor)).toBe(true);
+  return actor;
 }
 
 /** The ids of the children that an actor has spawned, as its outgoing log says. */
