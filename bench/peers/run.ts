@@ -10,8 +10,9 @@ import { postgres } from "./postgres/target.ts";
 import { peersReport } from "./report.ts";
 import { restate } from "./restate/target.ts";
 import { tryPeers } from "./trial.ts";
+import { workflows } from "./workflows/target.ts";
 
-const PEERS = [postgres, restate, bare];
+const PEERS = [postgres, restate, workflows, bare];
 const KEYS = PEERS.map(({ key }) => key);
 
 const QUICK_NOTE = "--quick shows that it works, not how fast it is: these figures mean nothing.";

@@ -26,6 +26,7 @@ export interface StartedProcess {
 /** Leaves a guard behind that ends the process as soon as the bench is gone, however that happened. */
 const GUARDED = `
 signal=$1; shift
+ulimit -n "$(ulimit -H -n)" 2>/dev/null
 exec 4<&0
 ( read -r word || kill -s "$signal" $$ 2>/dev/null ) <&4 4<&- >/dev/null 2>&1 &
 exec "$@" </dev/null 4<&-
