@@ -4,6 +4,8 @@ import { DEFAULT_POLICY } from "../activities/policy-input.ts";
 import type { AttemptFailure } from "../activities/types.ts";
 import { callObject } from "../base/call-object.ts";
 import type { Failure } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import { within } from "../base/within.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { Activity, Effect, Envelope } from "../lifecycle/types.ts";
@@ -74,7 +76,8 @@ function callQueue(
   queue: string,
   call: (object: QueueRpc) => ReturnType<QueueRpc["enqueue"]>,
 ) {
-  return callObject(env.QUEUES, `${tenant}/${queue}`, true, call);
+  const answer = callObject(env.QUEUES, `${tenant}/${queue}`, true, call);
+  return within(LIMITS.actorCallMs, answer);
 }
 
 type Plan =

@@ -20,6 +20,7 @@ interface Flight {
   lane: string;
   inline: boolean;
   abort: AbortController;
+  ended: Promise<void>;
 }
 
 /**
@@ -86,6 +87,8 @@ export class Performer implements Observer {
   /** What works for a deleted actor is let go, and its parent is told. What else it had to say goes with it. */
   async farewell({ last }: Gone): Promise<void> {
     const { env, db, outbox } = this.#resident;
+    // A call that is under way must not arrive after the word that nobody waits for it.
+    await Promise.all([...this.#flights.values()].map(({ ended }) => ended));
     const leaver = { env, db, actor: { envelope: last } };
     const { signal } = new AbortController();
     for (const effect of [...outbox.map((item) => item.effect), ...effectsOfEnd(last)]) {
@@ -147,16 +150,15 @@ export class Performer implements Observer {
     const inline = effect.kind === "start" && isInline(effect.src);
     if (known === undefined && this.#full(inline)) return;
     const abort = new AbortController();
-    this.#flights.set(effect, { lane, inline, abort });
-    const { uid } = actor.envelope;
-    this.#background(
-      this.#fly(uid, item, carrier, abort.signal)
-        .finally(() => this.#flights.delete(effect))
-        .then(() => this.#begin())
-        // It is in the outbox still, and an alarm looks after it.
-        .catch((error: unknown) => logError("error", error, { during: "the end of an effect" }))
-        .finally(() => this.#nudge()),
-    );
+    const flight: Flight = { lane, inline, abort, ended: Promise.resolve() };
+    this.#flights.set(effect, flight);
+    flight.ended = this.#fly(actor.envelope.uid, item, carrier, abort.signal)
+      .finally(() => this.#flights.delete(effect))
+      .then(() => this.#begin())
+      // It is in the outbox still, and an alarm looks after it.
+      .catch((error: unknown) => logError("error", error, { during: "the end of an effect" }))
+      .finally(() => this.#nudge());
+    this.#background(flight.ended);
   }
 
   async #fly(
