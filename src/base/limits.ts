@@ -370,6 +370,10 @@ export const LIMITS = {
   claimersPerQueue: 1_000,
   /** ms in which who waits for tasks has to say that he is still there; one that hangs holds up those behind him. */
   presentMs: 2_000,
+  /** ms that a caller may hang up unnoticed once something was sent to it: a round trip within a machine or to an edge nearby. */
+  hangUpMs: 20,
+  /** ms after which an answer begins before it is complete; what is refused is refused sooner. */
+  answerBeginsMs: 100,
   /** bytes of JSON that a worker says of its progress; each heartbeat writes it. */
   taskDetailsBytes: 16_384,
   /** attempts of a task that are shown, the last ones. */

@@ -5,6 +5,7 @@ import { CURSOR_INVALID } from "../base/cursor.ts";
 import { PerdureError } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { pause } from "../base/pause.ts";
 import { decodePlace, encodePlace } from "../base/place-cursor.ts";
 import { given } from "../base/refused.ts";
 import { sha256Hex } from "../base/sha256.ts";
@@ -15,6 +16,7 @@ import type { Place } from "../directory/rpc.ts";
 import type { Env } from "../env.ts";
 import type { ListQuery, ListedTask } from "../tasks/rpc.ts";
 import { json, respond } from "./answer.ts";
+import { PatientAnswer } from "./patient-answer.ts";
 import { queueName, queueNames, queueObjectName } from "./queue-call.ts";
 import { route } from "./route.ts";
 import { id, limit, longCursor, shortText } from "./schemas/inputs.ts";
@@ -22,6 +24,8 @@ import { list, object, page, ref } from "./schemas/json-schema.ts";
 import { TASK_KINDS, TASK_STATUSES } from "./schemas/task-words.ts";
 
 const tag = "Tasks";
+
+const NO_TASKS = { tasks: [] };
 
 const ms = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most));
 
@@ -84,12 +88,15 @@ export const queueRoutes = [
       const { worker, max = 1, waitMs = 0, leaseMs = null } = body;
       const { tenant } = principal;
       const { queue } = params;
-      // Calls into this request fail once it has ended, so a queue learns who has hung up.
-      const present = () => true;
+      const answer = new PatientAnswer();
+      const present = () => answer.isPresent();
       const query = { tenant, queue, worker, max, waitMs, leaseMs, present };
       const name = queueObjectName(principal, queue);
-      const reply = await callObject(env.QUEUES, name, true, (object) => object.claim(query));
-      return respond(context, reply);
+      const claiming = callObject(env.QUEUES, name, true, (object) => object.claim(query));
+      const soon = await Promise.race([claiming, pause(LIMITS.answerBeginsMs)]);
+      if (soon) return respond(context, soon);
+      const tasks = claiming.then((reply) => (reply.ok ? reply.body : NO_TASKS));
+      return answer.begin(context, tasks, NO_TASKS);
     },
   }),
 

@@ -53,11 +53,6 @@ export class QueueObject extends DurableObject<Env> implements Rpc.QueueRpc {
     return this.#db.meter;
   }
 
-  /** Callers who wait for a task, for tests. */
-  get waiting(): number {
-    return this.#line.length;
-  }
-
   override async alarm(): Promise<void> {
     await this.#due.ring();
   }
@@ -118,7 +113,7 @@ export class QueueObject extends DurableObject<Env> implements Rpc.QueueRpc {
   }
 
   stats() {
-    return this.#called(() => stats(this.#queue));
+    return this.#called(() => stats(this.#queue, this.#line.length));
   }
 
   #bring(

@@ -32,11 +32,11 @@ export function list(
   return { items, more: false };
 }
 
-export function stats(queue: Queue): QueueStats {
+export function stats(queue: Queue, waiting: number): QueueStats {
   const db = queue.stored();
-  if (db === null) return { depth: 0, claimed: 0, oldestAgeMs: null };
+  if (db === null) return { depth: 0, claimed: 0, oldestAgeMs: null, waiting };
   const { open, claimed } = countTasks(db);
   const oldest = oldestOpen(db);
   const oldestAgeMs = oldest === null ? null : Math.max(Date.now() - oldest, 0);
-  return { depth: open, claimed, oldestAgeMs };
+  return { depth: open, claimed, oldestAgeMs, waiting };
 }

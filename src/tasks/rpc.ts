@@ -86,6 +86,8 @@ export interface QueueStats {
   claimed: number;
   /** Of the open one that came first; null without one. */
   oldestAgeMs: number | null;
+  /** Callers who wait for a task. */
+  waiting: number;
 }
 
 /** A result on its way to the actor, who decides. */

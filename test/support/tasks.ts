@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
+import { given } from "../../src/base/refused.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import type { QueueObject } from "../../src/tasks/queue-object.ts";
 import type { QueueRpc } from "../../src/tasks/rpc.ts";
@@ -147,7 +148,7 @@ export async function lapseLease(queue: string, taskId: string): Promise<void> {
 
 /** Callers who wait for a task of this queue. */
 export async function waitingIn(queue: string): Promise<number> {
-  return await runInDurableObject(queueObject(queue), (object) => object.waiting);
+  return given(await queueRpc(queue).stats()).waiting;
 }
 
 export const queueName = (): string => fresh("q");

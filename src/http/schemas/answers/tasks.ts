@@ -68,5 +68,6 @@ export const TASKS: { [name: string]: JsonSchema } = {
       ...count,
       description: "How long the open one that waits longest is waiting.",
     }),
+    waiting: { ...count, description: "Callers who wait for a task." },
   }),
 };
