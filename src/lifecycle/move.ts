@@ -1,5 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
+import { activityFate } from "../machine/land-activities.ts";
 import { timerFate } from "../machine/land-timers.ts";
 import { landHistory } from "../machine/land-history.ts";
 import { landingOf } from "../machine/landing.ts";
@@ -8,9 +9,11 @@ import { moveIn } from "../machine/move-in.ts";
 import type { MoveInCode } from "../machine/move-in.ts";
 import type { Move } from "../migration/rule.ts";
 import type { Actor } from "./actor.ts";
+import { carryActivities, saidOf } from "./carry-activities.ts";
 import { carryTimers, startTimers } from "./carry-timers.ts";
 import { conclude } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
+import { Effects } from "./effects.ts";
 import { NO_ORIGIN } from "./input.ts";
 import type { Origin } from "./input.ts";
 import { lastingMarks, withMark } from "./marks.ts";
@@ -26,8 +29,8 @@ export interface Unmappable {
 }
 
 /**
- * Moves an actor to another definition of its family, as it stands: state value, remembered states, context and timers
- * are carried over, then eventless transitions of the new version are taken. Nothing is entered or left; a paused
+ * Moves an actor to another definition of its family, as it stands: state value, remembered states, context, timers and
+ * activities are carried over, then eventless transitions of the new version are taken. Nothing is entered or left; a paused
  * actor stays paused, a stranded one goes on.
  */
 export function moveBy(
@@ -48,10 +51,14 @@ export function moveBy(
   const scope = { id: envelope.id, definitionId: move.to, uid: envelope.uid, seq, now: at };
   const { value } = landing;
   const place = { value, history };
-  const outcome = moveIn(target, place, move.contextMapping, oldContext, scope, fate.started);
+  const outside = activityFate(from, target, oldValue, value);
+  const started = { timers: fate.started, invokes: outside.started };
+  const outcome = moveIn(target, place, move.contextMapping, oldContext, scope, started);
   if (!outcome.ok) return { ok: false, code: outcome.code, message: outcome.fault.message };
 
-  const carried = carryTimers(envelope, fate);
+  const effects = new Effects(seq);
+  const { envelope: carriedOver, notes } = carryActivities(envelope, outside, effects, at);
+  const carried = carryTimers(carriedOver, fate);
   const enteredAt = (state: string): number =>
     Object.hasOwn(move.entered, state) ? (move.entered[state] as number) : at;
   const begun = startTimers(carried.set, outcome.started, enteredAt, at);
@@ -60,7 +67,7 @@ export function moveBy(
   const { ruleId, decidedAtSeq } = move;
   const mark = { ruleId, outcome: "migrated", decidedAtSeq, at } as const;
   const moved: Envelope = {
-    ...envelope,
+    ...carriedOver,
     ...begun.set,
     definitionId: move.to,
     definitionHash: move.toHash,
@@ -73,6 +80,7 @@ export function moveBy(
     cancelled: carried.cancelled,
     started: begun.started,
     dropped,
+    ...saidOf(notes),
     before: imageOf(envelope),
   };
   const concluded = conclude(
@@ -85,6 +93,7 @@ export function moveBy(
     },
     at,
     origin,
+    effects,
   );
   if (concluded.ok) return concluded;
   return { ok: false, code: "limit_exceeded", message: concluded.fault.message };
@@ -93,5 +102,16 @@ export function moveBy(
 /** What a rollback puts back. */
 function imageOf(envelope: Envelope): BeforeMove {
   const { definitionId, definitionHash, status, machine, timers, parked, refs, entered } = envelope;
-  return { definitionId, definitionHash, status, machine, timers, parked, refs, entered };
+  const states = envelope.activities.map(({ ref, state }) => [ref, state] as const);
+  return {
+    definitionId,
+    definitionHash,
+    status,
+    machine,
+    timers,
+    parked,
+    refs,
+    entered,
+    ...(states.length > 0 ? { activityStates: Object.fromEntries(states) } : {}),
+  };
 }

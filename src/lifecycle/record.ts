@@ -91,10 +91,10 @@ export function recordView(record: LogRecord): JsonObject {
   };
 }
 
-/** What a record did to an actor beside where it stands: by its timers, and by what was left out. Null of other kinds. */
+/** What a record did to an actor beside where it stands: by its timers and activities, and by what was left out. Null of other kinds. */
 function movedView({ kind, result }: LogRecord): JsonObject | null {
   if (kind !== "migrated" && kind !== "rolled_back" && kind !== "rescued") return null;
-  const { outcome = kind, kept, cancelled, started, dropped } = result ?? {};
+  const { outcome = kind, kept, cancelled, started, dropped, activities } = result ?? {};
   if (dropped === undefined) return { outcome };
   return {
     outcome,
@@ -102,8 +102,12 @@ function movedView({ kind, result }: LogRecord): JsonObject | null {
     cancelled: shownTimers(cancelled),
     started: shownTimers(started),
     dropped,
+    activities: activities ?? NO_ACTIVITIES,
   };
 }
+
+/** Where a record says nothing of them. */
+const NO_ACTIVITIES = { kept: [], cancelled: [], started: [] };
 
 function shownTimers(notes: JsonValue | undefined): JsonObject[] {
   return (notes as unknown as TimerNote[]).map(({ state, delay, dueAt }) => {

@@ -2,15 +2,18 @@ import { PerdureError } from "../base/errors.ts";
 import type { Problem } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
+import { activityFate } from "../machine/land-activities.ts";
 import { timerFate } from "../machine/land-timers.ts";
 import { landHistory } from "../machine/land-history.ts";
 import { moveIn } from "../machine/move-in.ts";
 import { readSnapshot } from "../machine/snapshot.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { Actor } from "./actor.ts";
+import { carryActivities, saidOf } from "./carry-activities.ts";
 import { carryTimers, startTimers } from "./carry-timers.ts";
 import { conclude } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
+import { Effects } from "./effects.ts";
 import type { Origin, Rescue, Rescued } from "./input.ts";
 import { lastingMarks } from "./marks.ts";
 import { timerFault } from "./timers.ts";
@@ -20,7 +23,7 @@ const NO_MAPPING = {};
 
 /**
  * Sets an actor that has not ended by hand. What is given must fit the definition wholly; timers go by the paths of
- * their states, and what starts counts from now. Then eventless transitions are taken, and a stranded actor goes on.
+ * their states, activities by their ids, and what starts counts from now. Then eventless transitions are taken, and a stranded actor goes on.
  */
 export function rescue(
   actor: Actor,
@@ -55,14 +58,18 @@ export function rescue(
   const { definitionId, definitionHash, entered, moves } = there;
   const scope = { id: envelope.id, definitionId, uid: envelope.uid, seq, now: at };
   const data = context ?? before.context;
-  const outcome = moveIn(machine, { value, history }, NO_MAPPING, data, scope, fate.started);
+  const outside = activityFate(from, machine, before.value, value);
+  const started = { timers: fate.started, invokes: outside.started };
+  const outcome = moveIn(machine, { value, history }, NO_MAPPING, data, scope, started);
   if (!outcome.ok) return { ok: false, fault: outcome.fault };
 
-  const carried = carryTimers(envelope, fate);
+  const effects = new Effects(seq);
+  const { envelope: carriedOver, notes } = carryActivities(envelope, outside, effects, at);
+  const carried = carryTimers(carriedOver, fate);
   const begun = startTimers(carried.set, outcome.started, () => at, at);
   const fault = timerFault(begun.set);
   if (fault) return { ok: false, fault };
-  const set = { ...envelope, ...begun.set, definitionId, definitionHash, entered, moves };
+  const set = { ...carriedOver, ...begun.set, definitionId, definitionHash, entered, moves };
   const payload: Rescued = {
     ...(stateValue === undefined ? {} : { stateValue }),
     ...(context === undefined ? {} : { context }),
@@ -70,7 +77,7 @@ export function rescue(
     reason,
   };
   const { kept, cancelled } = carried;
-  const result = { kept, cancelled, started: begun.started, dropped };
+  const result = { kept, cancelled, started: begun.started, dropped, ...saidOf(notes) };
   return conclude(
     { envelope: set, machine, live: outcome.live },
     outcome,
@@ -81,6 +88,7 @@ export function rescue(
     },
     at,
     origin,
+    effects,
   );
 }
 

@@ -3,6 +3,7 @@ import { restore } from "../machine/live.ts";
 import { tagsOf } from "../machine/view.ts";
 import type { Move } from "../migration/rule.ts";
 import type { Actor } from "./actor.ts";
+import type { ActivityNotes } from "./carry-activities.ts";
 import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import type { Origin, RolledBack } from "./input.ts";
@@ -20,7 +21,10 @@ export type BeforeMove = Pick<
   | "parked"
   | "refs"
   | "entered"
->;
+> & {
+  /** By ref, the states that held activities. */
+  activityStates?: { [ref: string]: string | null };
+};
 
 export function beforeMove(record: LogRecord): BeforeMove {
   return record.result?.["before"] as unknown as BeforeMove;
@@ -40,6 +44,9 @@ export function whyNoRollback(move: LogRecord | null, since: Iterable<LogRecord>
   if (move.emitted.length > 0) {
     return `The move (record ${move.seq}) emitted events, which cannot be taken back.`;
   }
+  if (changedActivities(move)) {
+    return `The move (record ${move.seq}) started or cancelled activities, which cannot be taken back.`;
+  }
   /** Moves that may have been taken back. */
   const later: LogRecord[] = [];
   for (const record of since) {
@@ -53,6 +60,12 @@ export function whyNoRollback(move: LogRecord | null, since: Iterable<LogRecord>
     else return livedOn(move, later[0] ?? record);
   }
   return later[0] === undefined ? null : livedOn(move, later[0]);
+}
+
+function changedActivities({ effects, result }: LogRecord): boolean {
+  const { activities } = (result ?? {}) as { activities?: ActivityNotes };
+  const changed = (activities?.started.length ?? 0) + (activities?.cancelled.length ?? 0);
+  return effects.length + changed > 0;
 }
 
 function livedOn({ seq }: LogRecord, since: LogRecord): string {
@@ -91,6 +104,14 @@ export function rollBack(
     payload: { ...payload },
     result: { tags: tagsOf(live), status: before.status, definitionId: before.definitionId },
   };
+  const { activityStates = {}, ...image } = before;
+  const activities = actor.envelope.activities.map((activity) => {
+    const { ref, state } = activity;
+    return {
+      ...activity,
+      state: Object.hasOwn(activityStates, ref) ? (activityStates[ref] ?? null) : state,
+    };
+  });
   const there: Actor = { envelope: actor.envelope, machine, live };
-  return control(there, { ...before, moves }, part, at, origin);
+  return control(there, { ...image, activities, moves }, part, at, origin);
 }

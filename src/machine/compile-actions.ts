@@ -41,14 +41,8 @@ export class ActionCompiler {
   }
 
   /** What an invoke does as its state is entered, after that state's entry actions. */
-  start({ state, id, src, pointer }: Invoke, input: JsonValue | undefined): CompiledAction {
-    const template = compileTemplate(input ?? null, at(pointer, "input"));
-    return emitted(START, (context, event) => ({
-      state,
-      id,
-      src,
-      input: template(context, event),
-    }));
+  start({ state, id, src, input }: Invoke): CompiledAction {
+    return emitted(START, (context, event) => ({ state, id, src, input: input(context, event) }));
   }
 
   /** And as it is left, after its exit actions. */

@@ -46,8 +46,7 @@ export interface Invoke {
   /** Whether the definition names it: only then can it be carried over to another version. */
   explicit: boolean;
   src: string;
-  /** JSON pointer in the definition. */
-  pointer: string;
+  input: Template;
   onError: boolean;
   /** What undoes it; null when nothing does. */
   compensate: { src: string; input: Template; pointer: string } | null;
@@ -122,7 +121,6 @@ export function compileDefinition(
 type Config = Record<string, unknown>;
 interface CompiledInvoke {
   invoke: Invoke;
-  input: JsonValue | undefined;
   handlers: [type: string, transitions: Config[]][];
 }
 type NamedDelay = (args: { context: unknown; event: unknown }) => number;
@@ -202,7 +200,7 @@ class MachineCompiler {
     }
     const invokes = this.#invokes(config, pointer, state);
     const around = {
-      entry: invokes.map(({ invoke, input }) => this.#actions.start(invoke, input)),
+      entry: invokes.map(({ invoke }) => this.#actions.start(invoke)),
       exit: invokes.map(({ invoke }) => this.#actions.stop(invoke)),
     };
     for (const key of ["entry", "exit"] as const) {
@@ -250,7 +248,7 @@ class MachineCompiler {
         id: invokeId(value, index, state),
         explicit: typeof id === "string",
         src: src as string,
-        pointer: item.pointer,
+        input: compileTemplate(input ?? null, at(item.pointer, "input")),
         onError: onError !== undefined,
         compensate: isJsonObject(compensate) ? compensation(compensate, item.pointer) : null,
       };
@@ -261,7 +259,7 @@ class MachineCompiler {
       };
       add(doneType(invoke.id), onDone, "onDone");
       add(errorType(invoke.id), onError, "onError");
-      return { invoke, input, handlers };
+      return { invoke, handlers };
     });
   }
 

@@ -5,7 +5,7 @@ import type { Executable, SelectedTransition } from "./engine-types.ts";
 import { pathOf } from "./engine-types.ts";
 import { ExpressionError } from "./expression.ts";
 import type { Expression } from "./expression.ts";
-import type { Decisions, StepScope } from "./types.ts";
+import type { Command, Decisions, StepScope } from "./types.ts";
 
 /** A failure inside a step that is the definition's or the data's, not ours. */
 export interface Fault {
@@ -26,6 +26,8 @@ export class Evaluation {
   readonly input: JsonValue | undefined;
   readonly overlay: JsonObject | undefined;
   readonly decisions: Decisions = { transitions: [], guards: [], logs: [] };
+  /** What is to be done before anything that XState wants executed. */
+  readonly before: Command[] = [];
   /** What XState wants executed, in order. */
   readonly executables: Executable[] = [];
   /** The first thing that failed: XState wraps and re-words what our closures throw. */

@@ -1,16 +1,22 @@
 import type { JsonObject } from "../base/json.ts";
-import type { CompiledMachine } from "./compile.ts";
+import type { CompiledMachine, Invoke } from "./compile.ts";
 import { compileContextMapping } from "./context-mapping.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { Fault } from "./evaluation.ts";
 import type { AfterKey } from "./land-timers.ts";
 import { restore } from "./live.ts";
-import { delayOf, run, transition } from "./step.ts";
+import { INIT, delayOf, run, startsOf, transition } from "./step.ts";
 import type { Step } from "./step.ts";
 import type { MachineState, StepScope } from "./types.ts";
 
 /** Why a machine did not take in an actor that could land in it. */
 export type MoveInCode = "context_failed" | "limit_exceeded" | "step_failed";
+
+/** What begins with the states that a move brings, as nothing does that was entered before. */
+export interface Beginning {
+  timers: readonly AfterKey[];
+  invokes: readonly Invoke[];
+}
 
 export type MovedIn =
   | (Step & {
@@ -21,8 +27,9 @@ export type MovedIn =
 
 /**
  * Lets an actor of another version live on here, in a state value and history that landed: its context is mapped,
- * the delays of `timers` are read, then eventless transitions that are enabled are taken. Nothing is entered again, and
- * no timer is among the commands but those of these transitions: they come after `started`. One budget for all of it.
+ * the delays of `timers` are read, the activities of `invokes` begin, then eventless transitions that are enabled are
+ * taken. Nothing is entered again, and no timer is among the commands but those of these transitions: they come after
+ * `started`. One budget for all of it.
  */
 export function moveIn(
   to: CompiledMachine,
@@ -30,17 +37,18 @@ export function moveIn(
   contextMapping: JsonObject,
   oldContext: JsonObject,
   scope: StepScope,
-  timers: readonly AfterKey[] = [],
+  { timers, invokes }: Beginning = { timers: [], invokes: [] },
 ): MovedIn {
   let mapped = false;
   let started: (AfterKey & { delayMs: number })[] = [];
-  const outcome = run(to, new Evaluation(scope), null, () => {
+  const evaluation = new Evaluation(scope);
+  const outcome = run(to, evaluation, null, () => {
     const context = compileContextMapping(contextMapping)(oldContext);
     mapped = true;
     const live = restore(to, { status: "active", value, context, history });
     started = timers.map((key) => ({ ...key, delayMs: delayOf(to, live, key.delay) }));
-    // XState selects nothing for its own init event and goes on to the eventless transitions.
-    return transition(to, live, { type: "xstate.init" });
+    evaluation.before.push(...startsOf(invokes, live));
+    return transition(to, live, INIT);
   });
   if (outcome.ok) return { ...outcome, started };
   const { fault } = outcome;

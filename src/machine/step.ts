@@ -5,11 +5,11 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { commandsOf, nameOf } from "./commands.ts";
 import { wholeMs } from "./compile-actions.ts";
 import { delayName } from "./compile.ts";
-import type { CompiledMachine } from "./compile.ts";
+import type { CompiledMachine, Invoke } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";
 import { Evaluation, during } from "./evaluation.ts";
 import type { Fault } from "./evaluation.ts";
-import { persist, restore } from "./live.ts";
+import { contextOf, persist, restore } from "./live.ts";
 import type { Live } from "./live.ts";
 import { checkSizes } from "./sizes.ts";
 import type {
@@ -82,18 +82,32 @@ export function step(
 }
 
 /**
- * Lets a snapshot from elsewhere live on here: timers of the states it stands in start now, then
+ * Lets a snapshot from elsewhere live on here: timers and activities of the states it stands in start now, then
  * eventless transitions that it has enabled are taken. Nothing is entered again.
  */
 export function adopt(machine: CompiledMachine, live: Live, scope: StepScope): StepOutcome {
   const evaluation = new Evaluation(scope);
-  const timers: Command[] = [];
-  const outcome = run(machine, evaluation, null, () => {
-    timers.push(...activeTimers(machine, live));
-    // XState selects nothing for its own init event and goes on to the eventless transitions.
-    return transition(machine, live, { type: "xstate.init" });
+  return run(machine, evaluation, null, () => {
+    evaluation.before.push(...activeTimers(machine, live));
+    const invokes = live._nodes.flatMap((node) => machine.invokes.get(pathOf(node)) ?? []);
+    evaluation.before.push(...startsOf(invokes, live));
+    return transition(machine, live, INIT);
   });
-  return outcome.ok ? { ...outcome, commands: [...timers, ...outcome.commands] } : outcome;
+}
+
+/** XState selects nothing for its own init event and goes on to the eventless transitions. */
+export const INIT: EventData = { type: "xstate.init" };
+
+/** Starts of activities whose states were entered elsewhere; within an evaluation. */
+export function startsOf(invokes: readonly Invoke[], live: Live): Command[] {
+  const context = contextOf(live);
+  return invokes.map(({ state, id, src, input }) => ({
+    kind: "start_activity",
+    state,
+    id,
+    src,
+    input: input(context, INIT),
+  }));
 }
 
 function activeTimers(machine: CompiledMachine, live: Live): Command[] {
@@ -114,7 +128,7 @@ export function delayOf(machine: CompiledMachine, live: Live, delay: string): nu
     | ((args: unknown) => number)
     | undefined;
   if (named === undefined) return wholeMs(Number(delay), "");
-  return named({ context: live.context, event: { type: "xstate.init" } });
+  return named({ context: live.context, event: INIT });
 }
 
 export function transition(machine: CompiledMachine, live: Live, event: EventData): unknown {
@@ -134,7 +148,7 @@ export function run(
       const stepped = go() as Live & { error?: unknown };
       // A failing start does not throw in XState; it answers with an error snapshot.
       if (stepped.status === "error") throw stepped.error;
-      const commands = commandsOf(machine, evaluation);
+      const commands = [...evaluation.before, ...commandsOf(machine, evaluation)];
       for (const taken of evaluation.decisions.transitions) taken.on = nameOf(machine, taken.on);
       const state = persist(stepped);
       checkSizes(before, stepped, state, commands, evaluation);

@@ -15,8 +15,8 @@ export interface DecidedClass {
   samples: { [kind in Kind]: string[] };
 }
 
-/** What becomes of the timers of one actor. */
-export interface TimerFates {
+/** What becomes of the timers of one actor, or of the activities of its states. */
+export interface Fates {
   kept: number;
   cancelled: number;
   started: number;
@@ -24,7 +24,7 @@ export interface TimerFates {
 
 /** Where actors of one state land, or why they cannot. */
 export type ClassLanding =
-  | { ok: true; stateValue: JsonValue; timers: TimerFates }
+  | { ok: true; stateValue: JsonValue; timers: Fates; activities: Fates }
   | { ok: false; reason: string };
 
 /** Null where nobody matches. */
@@ -59,8 +59,8 @@ export interface Plan {
   unmappable: Unmappable[];
   /** All actors that match and cannot be moved. */
   unmappableTotal: number;
-  timers: TimerFates;
-  activities: TimerFates;
+  timers: Fates;
+  activities: Fates;
   sampleIds: { match: string[]; pending: string[]; diverged: string[]; nearMisses: string[] };
 }
 
@@ -120,12 +120,8 @@ export function planOf(
     ...(unlisted > 0 ? { others: unlisted } : {}),
     unmappable: refused.slice(0, states),
     unmappableTotal: total(refused, ({ count }) => count),
-    timers: {
-      kept: fates(classes, "kept"),
-      cancelled: fates(classes, "cancelled"),
-      started: fates(classes, "started"),
-    },
-    activities: { kept: 0, cancelled: 0, started: 0 },
+    timers: fatesOf(classes, "timers"),
+    activities: fatesOf(classes, "activities"),
     sampleIds: {
       match: samplesOf(classes, "match", samples),
       pending: samplesOf(classes, "pending", samples),
@@ -170,8 +166,10 @@ function refusedOf({ stateValue, landing, match, samples }: LandedClass, most: n
   return [{ stateValue, reason: landing.reason, count: match, sampleIds }];
 }
 
-function fates(classes: readonly LandedClass[], fate: keyof TimerFates): number {
-  return total(classes, ({ landing, match }) => (landing?.ok ? landing.timers[fate] * match : 0));
+function fatesOf(classes: readonly LandedClass[], what: "timers" | "activities"): Fates {
+  const all = (fate: keyof Fates): number =>
+    total(classes, ({ landing, match }) => (landing?.ok ? landing[what][fate] * match : 0));
+  return { kept: all("kept"), cancelled: all("cancelled"), started: all("started") };
 }
 
 function total<One>(all: readonly One[], count: (one: One) => number): number {

@@ -1,9 +1,10 @@
 import { othersTurn } from "../base/pause.ts";
+import { activityFate } from "../machine/land-activities.ts";
 import { timerFate } from "../machine/land-timers.ts";
 import { landingOf } from "../machine/landing.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import type { StateValue } from "../machine/types.ts";
-import type { ClassLanding, DecidedClass } from "../migration/plan.ts";
+import type { ClassLanding, DecidedClass, Fates } from "../migration/plan.ts";
 import { reasonText } from "../migration/reason.ts";
 import type { Mapping } from "../migration/rule.ts";
 import { machineOf } from "./definition-cache.ts";
@@ -11,7 +12,7 @@ import type { Version } from "./rule-draft.ts";
 
 const CLASSES_IN_A_TURN = 200;
 
-/** Where those of each class land that match, and what becomes of their timers. */
+/** Where those of each class land that match, and what becomes of their timers and activities. */
 export async function landClasses(
   from: Version,
   to: Version,
@@ -37,7 +38,15 @@ function land(
 ): ClassLanding {
   const landing = landingOf(from, to, value, mapping);
   if (!landing.ok) return { ok: false, reason: reasonText(landing) };
-  const { kept, cancelled, started } = timerFate(from, to, value, landing);
-  const timers = { kept: kept.length, cancelled: cancelled.length, started: started.length };
-  return { ok: true, stateValue: landing.value, timers };
+  const timers = counted(timerFate(from, to, value, landing));
+  const activities = counted(activityFate(from, to, value, landing.value));
+  return { ok: true, stateValue: landing.value, timers, activities };
+}
+
+function counted({
+  kept,
+  cancelled,
+  started,
+}: { [fate in keyof Fates]: readonly unknown[] }): Fates {
+  return { kept: kept.length, cancelled: cancelled.length, started: started.length };
 }

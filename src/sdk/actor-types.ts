@@ -177,7 +177,7 @@ export interface LogRecord {
   moved: Moved | null;
 }
 
-/** What became of an actor's timers as it was moved or set; of what changed none of them only the outcome. */
+/** What became of an actor's timers and activities as it was moved or set; of what changed none of them only the outcome. */
 export interface Moved {
   outcome: "migrated" | "unmappable" | "stranded" | "rolled_back" | "rescued";
   kept?: StateTimer[];
@@ -185,6 +185,14 @@ export interface Moved {
   started?: StateTimer[];
   /** History states that did not fit. */
   dropped?: string[];
+  activities?: { kept: StateActivity[]; cancelled: StateActivity[]; started: StateActivity[] };
+}
+
+/** An activity by the state that invokes it. */
+export interface StateActivity {
+  state: string;
+  id: string;
+  src: string;
 }
 
 export interface StateTimer {

@@ -41,7 +41,10 @@ const machine = compileDefinition({
 
 function move(mapping: JsonObject, context: JsonObject, delays: string[] = []): MovedIn {
   const timers = delays.map((delay) => ({ state: "a", delay }));
-  return moveIn(machine, { value: "a", history: {} }, mapping, context, SCOPE, timers);
+  return moveIn(machine, { value: "a", history: {} }, mapping, context, SCOPE, {
+    timers,
+    invokes: [],
+  });
 }
 
 function contextAfter(mapping: JsonObject, context: JsonObject): JsonObject {

@@ -12,6 +12,7 @@ const to = (stateValue: string, kept = 0, cancelled = 0, started = 0): ClassLand
   ok: true,
   stateValue,
   timers: { kept, cancelled, started },
+  activities: { kept: started, cancelled: kept, started: cancelled },
 });
 
 describe("what shards say", () => {
@@ -62,7 +63,7 @@ describe("what shards say", () => {
 });
 
 describe("a plan", () => {
-  it("counts, lists by state, and multiplies what becomes of timers", () => {
+  it("counts, lists by state, and multiplies what becomes of timers and activities", () => {
     const plan = planOf(
       "v1",
       [
@@ -126,7 +127,7 @@ describe("a plan", () => {
       ],
       unmappableTotal: 2,
       timers: { kept: 3, cancelled: 0, started: 6 },
-      activities: { kept: 0, cancelled: 0, started: 0 },
+      activities: { kept: 6, cancelled: 3, started: 0 },
       sampleIds: { match: ["x"], pending: [], diverged: [], nearMisses: [] },
     });
   });

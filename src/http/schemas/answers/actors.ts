@@ -18,6 +18,7 @@ import { fingerprint, notHandled, recordNotHandled } from "./fragments.ts";
 const status = oneOf(...ACTOR_STATUSES);
 
 const stateTimers = list(object({ state: text, delay: text, dueAt: instant }));
+const stateActivities = list(object({ state: text, id: text, src: text }));
 
 const activityError = {
   type: "object",
@@ -162,10 +163,15 @@ export const ACTORS: { [name: string]: JsonSchema } = {
           "cancelled?": stateTimers,
           "started?": stateTimers,
           "dropped?": { ...list(text), description: "History states that did not fit." },
+          "activities?": object({
+            kept: stateActivities,
+            cancelled: stateActivities,
+            started: stateActivities,
+          }),
         }),
       ),
       description:
-        "Of a record of a move, of one that was refused, of a rollback or a rescue: what became of timers.",
+        "Of a record of a move, of one that was refused, of a rollback or a rescue: what became of timers and activities.",
     },
   }),
   Stay: object({
