@@ -50,7 +50,7 @@ class Reference {
   constructor(definition: JsonObject) {
     const http = fromPromise(() => new Promise(() => {}));
     this.#machine = createMachine(definition as never).provide({ actors: { http } as never });
-    const [snapshot, actions] = initialTransition(this.#machine as never);
+    const [snapshot, actions] = initialTransition(this.#machine as never, undefined as never);
     this.snapshot = snapshot as AnyMachineSnapshot;
     this.done = sequence(actions as ExecutableActionObject[]);
   }
