@@ -35,11 +35,13 @@ export function outboxAfter(
   records: readonly LogRecord[],
 ): readonly OutboxItem[] {
   let next = items;
-  for (const { kind, payload, key, effects } of records) {
+  for (const record of records) {
+    const { kind, payload, key, effects } = record;
     if (kind === "activity_done" || kind === "activity_failed") {
       next = without(next, "start", payload?.["ref"] as string);
     } else if (kind === "child_done" || kind === "child_failed") {
       next = next.filter(({ known }) => known?.input.kind !== kind || known.key !== key);
+      if (decides(record)) next = next.filter((item) => !starts(item, payload?.["ref"]));
     } else if (kind === "undelivered") {
       next = without(next, "send", payload?.["ref"] as string);
     } else if (kind === "clock_advanced") {
@@ -52,6 +54,15 @@ export function outboxAfter(
     }
   }
   return next;
+}
+
+/** A child's end that is the end of its activity: the machine was told, or would have been. */
+function decides({ type, reason }: LogRecord): boolean {
+  return type !== null && reason !== "late";
+}
+
+function starts({ effect, known }: OutboxItem, ref: unknown): boolean {
+  return effect.kind === "start" && effect.ref === ref && known === undefined;
 }
 
 /** After an attempt that failed. */
