@@ -97,7 +97,7 @@ export default defineConfig({
         test: {
           name: "process",
           environment: "node",
-          include: ["test/process/**/*.test.ts"],
+          include: ["test/{process,conformance}/**/*.test.ts"],
           // Real servers that are killed and started again.
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
