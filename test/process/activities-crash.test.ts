@@ -10,7 +10,7 @@ import { seeded } from "../support/seeded.ts";
 import { wrongWith } from "./crash/check.ts";
 import { History } from "./crash/history.ts";
 import { Mortal } from "./crash/killer.ts";
-import { faultsBy, orderOf, place } from "./crash/orders.ts";
+import { Faults, orderOf, place } from "./crash/orders.ts";
 import type { Acknowledged, Order } from "./crash/orders.ts";
 
 /** `PERDURE_CRASH_ROUNDS=200` by hand; `PERDURE_CRASH_SEED` plays the dice of another run again. */
@@ -25,6 +25,7 @@ const ORDERS_PER_ROUND = 4;
 const REST_MS = 120_000;
 
 const history = new History();
+const faults = new Faults(seeded(SEED), history);
 const orders: Order[] = [];
 const acknowledged = new Map<string, Acknowledged[]>();
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "perdure-crash-"));
   outside = await startOutside({
     keep: join(folder, "effects.jsonl"),
-    fault: faultsBy(seeded(SEED), history),
+    fault: (call) => faults.of(call),
   });
   server = new Mortal(join(folder, "data"), history);
   await server.start();
@@ -109,6 +110,7 @@ describe("orders under random kills of the whole server", () => {
         ended,
         calls,
         effects: effects.length,
+        repeatedByKills: faults.repeatedByKills(calls),
       };
       // oxlint-disable-next-line no-console
       console.log(`activities under kills: ${JSON.stringify(report)}`);
@@ -118,6 +120,7 @@ describe("orders under random kills of the whole server", () => {
       }
       expect(wrong).toEqual([]);
       expect(ended).toBe(orders.length);
+      expect(report.repeatedByKills, "no kill met a call: nothing is shown").toBeGreaterThan(0);
       expect(ended, "too few orders: nothing is shown").toBeGreaterThan(ROUNDS * ORDERS_PER_ROUND);
     },
     REST_MS * 2 + ROUNDS * 5_000,

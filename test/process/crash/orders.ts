@@ -49,8 +49,7 @@ const WAYS: {
 ];
 
 export function orderOf(id: string, random: () => number): Order {
-  const way = WAYS[Math.floor(random() * WAYS.length)] ?? WAYS[0]!;
-  const { price, quantity, address, state, effects } = way;
+  const { price, quantity, address, state, effects } = oneOf(WAYS, random);
   const add = { type: "ADD", payload: { sku: "thing", quantity, price } };
   const place = { type: "PLACE", payload: { address } };
   const events = [add, place].map((event) => ({ ...event, key: `${id}-${event.type}` }));
@@ -79,29 +78,55 @@ export async function place(
   return acknowledged;
 }
 
+/** Faults after which a request has to be made again, and others; `late` is about an order's timeout of 2,000 ms. */
+const DEMANDING: Fault[] = [
+  { what: "fail" },
+  { what: "fail", status: 429 },
+  { what: "drop" },
+  { what: "close" },
+  { what: "hang" },
+  { what: "late", ms: 3_000 },
+];
+const HARMLESS: Fault[] = [{ what: "late", ms: 300 }, { what: "twice" }];
+
 /**
  * Faults at the first two requests of a key, so that none of them uses up an order's five attempts. About every third
  * request meets one.
  */
-export function faultsBy(random: () => number, history: History): (call: Call) => Fault | null {
-  const seen = new Map<string, number>();
-  const faults: Fault[] = [
-    { what: "fail" },
-    { what: "fail", status: 429 },
-    { what: "drop" },
-    { what: "close" },
-    { what: "hang" },
-    { what: "late", ms: 300 },
-    { what: "late", ms: 2_500 },
-    { what: "twice" },
-  ];
-  return ({ key, service }) => {
-    const count = (seen.get(key) ?? 0) + 1;
-    seen.set(key, count);
+export class Faults {
+  readonly #random: () => number;
+  readonly #history: History;
+  readonly #seen = new Map<string, number>();
+  #demanding = 0;
+
+  constructor(random: () => number, history: History) {
+    this.#random = random;
+    this.#history = history;
+  }
+
+  of({ key, service }: Call): Fault | null {
+    const count = (this.#seen.get(key) ?? 0) + 1;
+    this.#seen.set(key, count);
+    const fault = count > 2 ? null : this.#dice();
+    if (fault !== null && DEMANDING.includes(fault)) this.#demanding += 1;
+    this.#history.note("called", { key, service, count, fault });
+    return fault;
+  }
+
+  /** Of so many requests in all, those that only a kill explains. */
+  repeatedByKills(calls: number): number {
+    return calls - this.#seen.size - this.#demanding;
+  }
+
+  #dice(): Fault {
+    const dice = this.#random();
+    if (dice < 0.3) return oneOf(DEMANDING, this.#random);
+    if (dice < 0.4) return oneOf(HARMLESS, this.#random);
     // Slow enough that kills find it under way.
-    const slow: Fault = { what: "late", ms: Math.floor(random() * 80) };
-    const fault = random() < 0.35 ? (faults[Math.floor(random() * faults.length)] ?? slow) : slow;
-    history.note("called", { key, service, count, fault: count > 2 ? null : fault });
-    return count > 2 ? null : fault;
-  };
+    return { what: "late", ms: Math.floor(this.#random() * 80) };
+  }
+}
+
+function oneOf<Item>(items: readonly Item[], random: () => number): Item {
+  return items[Math.floor(random() * items.length)] as Item;
 }
