@@ -1,8 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { bareObject } from "../../bench/bare/target.ts";
@@ -13,6 +11,7 @@ import type { Figures } from "../../bench/fleet/serve.ts";
 import { events, mixed } from "../../bench/measure.ts";
 import { median, quantile } from "../../bench/statistics.ts";
 import { ROOT } from "../house/sources.ts";
+import { runQuickly } from "../support/quick-bench.ts";
 
 /** The steps of docs/cost.md and which lines of the table they are: two lines for each step. */
 const STEP_LINES = { spawn: 0, changing: 2, unchanged: 6 } as const;
@@ -45,24 +44,7 @@ function figuresCounted(steps: Record<StepName, Step>): object {
 
 const LOAD = { clients: 2, limitMs: Number.POSITIVE_INFINITY };
 
-/** Runs the benchmark's quick profile; answers what it printed. Nothing of it may be left behind. */
-function quickly(...options: string[]): string {
-  const temporary = mkdtempSync(join(tmpdir(), "perdure-bench-test-"));
-  try {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [join(ROOT, "bench/run.ts"), "--quick", ...options],
-      { encoding: "utf8", env: { ...process.env, TMPDIR: temporary } },
-    );
-    const said = stderr.replace(/^Building the Worker.*\n/m, "");
-    expect({ status, said }).toEqual({ status: 0, said: "" });
-    expect(stdout.trim().split("\n").at(-1)).toContain("these figures mean nothing");
-    expect(readdirSync(temporary)).toEqual([]);
-    return stdout;
-  } finally {
-    rmSync(temporary, { recursive: true });
-  }
-}
+const quickly = (...options: string[]) => runQuickly("bench/run.ts", ...options);
 
 describe("the benchmark", () => {
   it("measures all servers, prints every table and leaves nothing behind", () => {
