@@ -1,8 +1,9 @@
 import type { AttemptFailure, AttemptNote } from "../activities/types.ts";
 import { isInline } from "../activities/types.ts";
+import { bytesOver } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Input } from "../lifecycle/input.ts";
-import type { ActorStatus, Effect, LogRecord } from "../lifecycle/types.ts";
+import type { ActorStatus, Effect, Envelope, LogRecord } from "../lifecycle/types.ts";
 
 /** An effect that is still to be carried out, and how far that is. Not part of the snapshot: no replay makes it. */
 export interface OutboxItem {
@@ -93,10 +94,31 @@ function sooner(items: readonly OutboxItem[], ms: number): readonly OutboxItem[]
   return items.map((item) => ({ ...item, nextAt: Math.max(0, item.nextAt - ms) }));
 }
 
+/** As it is stored. The input of what starts is its activity's, and there already. */
 export function encodeOutbox(items: readonly OutboxItem[]): string {
-  return items.length === 0 ? "" : JSON.stringify(items);
+  if (items.length === 0) return "";
+  return JSON.stringify(items.map(({ effect, ...item }) => ({ effect: brief(effect), ...item })));
 }
 
-export function decodeOutbox(text: string): readonly OutboxItem[] {
-  return text === "" ? [] : (JSON.parse(text) as OutboxItem[]);
+export function decodeOutbox(
+  text: string,
+  { activities }: Pick<Envelope, "activities">,
+): readonly OutboxItem[] {
+  if (text === "") return [];
+  const inputs = new Map(activities.map(({ ref, input }) => [ref, input]));
+  return (JSON.parse(text) as OutboxItem[]).map(({ effect, ...item }) => ({
+    effect: effect.kind === "start" ? { ...effect, input: inputs.get(effect.ref) ?? null } : effect,
+    ...item,
+  }));
+}
+
+function brief(effect: Effect): object {
+  if (effect.kind !== "start") return effect;
+  const { input: _input, ...rest } = effect;
+  return rest;
+}
+
+/** Whether a row has room for it beside the snapshot. */
+export function hasRoom(items: readonly OutboxItem[]): boolean {
+  return bytesOver(LIMITS.outboxBytes, encodeOutbox(items)) <= LIMITS.outboxBytes;
 }

@@ -7,11 +7,12 @@ import type { Actor } from "../lifecycle/actor.ts";
 import { effectsOfEnd } from "../lifecycle/finish.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
 import type { Effect, LogRecord } from "../lifecycle/types.ts";
-import { CARRIERS, carrierOf, laneOf, lanesAfter, parting } from "./carriers.ts";
+import { CARRIERS, carrierOf, parting } from "./carriers.ts";
 import type { Carried, Carrier, Carriers } from "./carriers.ts";
 import type { Gone, Observer } from "./observer.ts";
-import { afterFailure, isHeld, outboxAfter } from "./outbox.ts";
+import { afterFailure, hasRoom, isHeld, outboxAfter } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
+import { turnsIn, wakeAt } from "./outbox-turns.ts";
 import { recordKnown } from "./record-known.ts";
 import type { Resident } from "./resident.ts";
 
@@ -105,41 +106,27 @@ export class Performer implements Observer {
     actor: Actor | null = this.#resident.actor,
     items: readonly OutboxItem[] = this.#resident.outbox,
   ): number | null {
-    if (actor === null) return null;
-    const watch = Date.now() + LIMITS.outboxWatchMs;
-    let first: number | null = null;
-    for (const item of items) {
-      if (isHeld(item, actor.envelope.status)) continue;
-      // What is due is under way, or waits for what is: only a crash leaves it to the alarm.
-      const at = item.nextAt > Date.now() ? item.nextAt : watch;
-      if (first === null || at < first) first = at;
-    }
-    return first;
+    if (actor === null || items.length === 0) return null;
+    const now = Date.now();
+    return wakeAt(turnsIn(items, actor.envelope), now, now + LIMITS.outboxWatchMs);
   }
 
   /** ms at which something else is due in this object. */
   #dueAt(): number {
     const { actor, outbox, alarm } = this.#resident;
-    const timer = actor && alarmTime(actor.envelope);
-    const waiting = outbox.filter(({ effect }) => !this.#flights.has(effect));
-    const times = waiting.map(({ nextAt }) => nextAt).filter((at) => at > Date.now());
     const most = Date.now() + LIMITS.alarmStayMs;
-    return Math.min(most, alarm.at ?? most, timer ?? most, ...times);
+    if (actor === null) return most;
+    const turn = wakeAt(turnsIn(outbox, actor.envelope), Date.now(), most);
+    return Math.min(most, alarm.at ?? most, alarmTime(actor.envelope) ?? most, turn ?? most);
   }
 
   #begin(): void {
     const { actor, outbox } = this.#resident;
     if (actor === null || outbox.length === 0) return;
     const now = Date.now();
-    const lanes = new Set([...this.#flights.values()].map(({ lane }) => lane));
-    const sends = outbox.some(({ effect }) => effect.kind === "send");
-    for (const item of outbox) {
-      const lane = laneOf(item.effect, actor.envelope);
-      const taken = lanes.has(lane);
-      lanes.add(lane);
-      if (sends) for (const later of lanesAfter(item.effect, actor.envelope)) lanes.add(later);
-      if (taken || item.nextAt > now || isHeld(item, actor.envelope.status)) continue;
-      this.#carry(actor, item, lane);
+    const busy = [...this.#flights.values()].map(({ lane }) => lane);
+    for (const { item, lane } of turnsIn(outbox, actor.envelope, busy)) {
+      if (item.nextAt <= now) this.#carry(actor, item, lane);
     }
   }
 
@@ -196,17 +183,22 @@ export class Performer implements Observer {
 
   /** Writes down what became of an item; where that cannot be now, it is kept and tried again. */
   async #record(uid: string, effect: Effect, known: Known): Promise<void> {
-    let recorded = false;
+    let pauseMs: number = LIMITS.effectRetryMostMs;
     try {
-      recorded = await recordKnown(this.#resident, uid, known);
+      if (await recordKnown(this.#resident, uid, known)) return;
     } catch (error) {
       logError("warn", error, { during: "recording a result" });
+      const before = this.#left(uid, effect)?.known;
+      pauseMs = before === undefined ? LIMITS.alarmRetryMs : LIMITS.alarmRetryMostMs;
     }
     const item = this.#left(uid, effect);
-    if (item === null || recorded) return;
+    if (item === null) return;
     const held = isHeld(item, this.#resident.actor?.envelope.status ?? "active");
     if (held && item.known !== undefined) return;
-    this.#keep(item, { ...item, known, nextAt: held ? 0 : Date.now() + LIMITS.alarmRetryMostMs });
+    const kept = { ...item, known, nextAt: held ? 0 : Date.now() + pauseMs };
+    // One for which there is no room is asked for again, under the same key.
+    const room = hasRoom(this.#resident.outbox.map((one) => (one === item ? kept : one)));
+    this.#keep(item, room ? kept : { ...item, nextAt: kept.nextAt });
   }
 
   /** The item as it is now; null when it went meanwhile. */

@@ -182,7 +182,7 @@ export class Resident {
     const stored = readActor(this.db);
     if (stored === null) return;
     const envelope = decodeEnvelope(stored.snapshot);
-    this.#store.found(stored);
+    this.#store.found(stored, envelope);
     if (stored.erasing !== null) {
       this.#departure.found(envelope, stored.erasing);
       if (this.#wokenBy === "alarm") return;

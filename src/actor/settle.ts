@@ -5,10 +5,11 @@ import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity, Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
+import { hasRoom } from "./outbox.ts";
 import type { Known } from "./outbox.ts";
 import { takesResults } from "./record-known.ts";
 import { recordOf } from "./record-rows.ts";
-import { answer, noSuchActor, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, SettleCommand } from "./rpc.ts";
 
@@ -40,8 +41,9 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
   if (same || (activity !== null && kept !== null)) return settled(false);
   if (activity !== null && !takesResults(work)) {
     if (work.changed) resident.commit(work.actor, work.records);
-    keep(resident, activity, { input, by, principal });
-    return settled(true);
+    return keep(resident, activity, { input, by, principal })
+      ? settled(true)
+      : refuse("unavailable", `The actor '${id}' is ${envelope.status} and can keep no more.`);
   }
   const advanced = work.try(input, now, { key: null, request: null, by, principal });
   if (advanced.ok) work.take(advanced);
@@ -61,12 +63,16 @@ function keptResult(resident: Resident, ref: string): Result | null {
   return (item?.known?.input as Result | undefined) ?? null;
 }
 
-function keep(resident: Resident, { ref, id, src, input }: Activity, known: Known): void {
+/** False where there is no room for it. */
+function keep(resident: Resident, { ref, id, src, input }: Activity, known: Known): boolean {
   const others = resident.outbox.filter(
     ({ effect }) => effect.kind !== "start" || effect.ref !== ref,
   );
   const effect = { kind: "start", ref, id, src, input } as const;
-  resident.keepOutbox([...others, { effect, attempts: 0, nextAt: 0, errors: [], known }]);
+  const items = [...others, { effect, attempts: 0, nextAt: 0, errors: [], known }];
+  if (!hasRoom(items)) return false;
+  resident.keepOutbox(items);
+  return true;
 }
 
 /** The result that an activity has ended, failed or been parked by. */

@@ -1,7 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { encodeEnvelope } from "../lifecycle/envelope.ts";
-import type { LogRecord } from "../lifecycle/types.ts";
+import type { Envelope, LogRecord } from "../lifecycle/types.ts";
 import { appendRow } from "../storage/actor-log.ts";
 import {
   ACTOR_SCHEMA,
@@ -62,9 +62,9 @@ export class Store {
   }
 
   /** As it was read, of an actor or one that is being erased. */
-  found({ schema, books, outbox }: StoredActor): void {
+  found({ schema, books, outbox }: StoredActor, envelope: Envelope): void {
     this.#schema = schema;
-    this.#outbox = decodeOutbox(outbox);
+    this.#outbox = decodeOutbox(outbox, envelope);
     this.books.found(books);
   }
 

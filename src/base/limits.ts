@@ -76,6 +76,8 @@ export const LIMITS = {
   callsInFlight: 6,
   /** effects on other objects that one actor has under way at once. */
   effectsInFlight: 32,
+  /** bytes of JSON; what an actor has still to do outside, and results that wait: they share its row. */
+  outboxBytes: 300_000,
   /** ms after which an alarm looks whether what a commit asked for is done: before an idle object is taken from memory, after 10 s. */
   outboxWatchMs: 5_000,
   /** ms that an alarm stays for what is under way, longer than any attempt takes. */
