@@ -20,6 +20,8 @@ import { retryPolicy } from "./retry.ts";
 import type { RetryPolicy } from "./retry.ts";
 import { schedulesApi } from "./schedules.ts";
 import type { SchedulesApi } from "./schedules.ts";
+import { workApi } from "./tasks.ts";
+import type { WorkApi } from "./tasks.ts";
 import { checkedTimeout, Transport } from "./transport.ts";
 import type { CallOptions, Fetch } from "./transport.ts";
 import { webhooksApi } from "./webhooks.ts";
@@ -38,7 +40,7 @@ export interface ClientOptions {
 }
 
 export interface Client
-  extends DefinitionsApi, ActorsApi, FleetApi, EventsApi, ControlApi, MovesApi {
+  extends DefinitionsApi, ActorsApi, FleetApi, EventsApi, ControlApi, MovesApi, WorkApi {
   bulk: BulkApi;
   /** Rules that move live actors from one version to another. */
   migrations: MigrationsApi;
@@ -91,6 +93,7 @@ export function createClient(options: ClientOptions): Client {
     ...eventsApi(transport),
     ...controlApi(transport),
     ...movesApi(transport),
+    ...workApi(transport),
     bulk: bulkApi(transport),
     migrations: migrationsApi(transport),
     keys: keysApi(transport),

@@ -87,6 +87,19 @@ export type {
   SchedulesApi,
 } from "./schedules.ts";
 export type {
+  Claim,
+  ClaimedTask,
+  Queue,
+  Task,
+  TaskFilter,
+  TaskKind,
+  TasksApi,
+  TaskState,
+  TaskStatus,
+  WorkApi,
+} from "./tasks.ts";
+export type { TaskContext, Worker, WorkerOptions } from "./worker.ts";
+export type {
   CreatedWebhook,
   Delivery,
   DeliveryStatus,

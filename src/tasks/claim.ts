@@ -24,7 +24,12 @@ export function claimReady(
       const changes = leased(row, worker, token, leaseMs ?? row.lease_ms, now);
       queue.change(row, changes);
       const view = taskView({ ...row, ...changes });
-      return { ...view, leaseToken: token, leaseUntil: isoTime(changes.lease_until) };
+      return {
+        ...view,
+        leaseToken: token,
+        leaseUntil: isoTime(changes.lease_until),
+        leaseMs: leaseMs ?? row.lease_ms,
+      };
     }),
   );
 }

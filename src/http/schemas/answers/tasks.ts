@@ -59,6 +59,7 @@ export const TASKS: { [name: string]: JsonSchema } = {
     ...task,
     leaseToken: { ...text, description: "Proves that the task is yours, until leaseUntil." },
     leaseUntil: instant,
+    leaseMs: { ...count, description: "How long the lease is, from each heartbeat on." },
   }),
   Queue: object({
     name: text,
