@@ -221,6 +221,208 @@ lives.push({
   ],
 });
 
+const HOUR = 3_600_000;
+const GONE = { code: "actor_not_found", message: "There is no actor 'golden-2'." };
+const call = (id: string, more: JsonObject = {}): JsonObject => ({
+  id,
+  src: "http",
+  input: { url: `http://${id}.example/`, body: { "@expr": "context.n" }, deadlineMs: HOUR },
+  compensate: { src: "http", input: { url: { "@expr": "event.output.body.undo" } } },
+  ...more,
+});
+const output = (undo: string): JsonObject => ({ status: 200, headers: {}, body: { undo } });
+const refused = { code: "http_status", message: "It said no.", attempts: 5, status: 422 };
+const PARENT = { id: "golden-0", uid: "f".repeat(32), ref: "7:0", index: 2 };
+
+lives.push(
+  {
+    name: "working",
+    definition: {
+      id: "order",
+      initial: "charging",
+      context: { n: 1, heard: [] },
+      on: {
+        BACK: ".charging",
+        HELLO: {
+          actions: [
+            {
+              type: "@xstate.assign",
+              context: { heard: { "@expr": "context.heard + [event.n]" } },
+            },
+            { type: "@xstate.sendTo", to: "golden-2", event: { type: "HEARD" } },
+            { type: "@xstate.sendTo", to: "#_parent", event: { type: "LATER" }, delay: 1_000 },
+          ],
+        },
+      },
+      states: {
+        charging: { invoke: call("charge", { onDone: "reserving", onError: "idle" }) },
+        reserving: { invoke: call("reserve", { onDone: "asking" }) },
+        asking: {
+          invoke: {
+            id: "ask",
+            src: "approval",
+            input: {
+              assignee: "ann",
+              title: "Ship it?",
+              reminders: [{ afterMs: HOUR, repeatMs: HOUR, max: 2 }],
+              escalate: [{ afterMs: 2 * HOUR, to: "bob" }],
+              expiresMs: 24 * HOUR,
+            },
+            onDone: { guard: { "@expr": "event.output.approved" }, target: "scanning" },
+            onError: "undoing",
+          },
+        },
+        scanning: {
+          invoke: { id: "scan", src: "task", input: { queue: "scans" }, onError: "undoing" },
+          on: { SKIP: "undoing" },
+        },
+        undoing: {
+          invoke: { id: "undo", src: "compensate", onDone: "idle", onError: "idle" },
+        },
+        idle: { on: { BACK: "charging" } },
+      },
+    },
+    birth: { parent: PARENT },
+    inputs: [
+      { kind: "activity_done", ref: "1:0", output: output("http://charge.example/1"), attempts: 2 },
+      {
+        kind: "activity_failed",
+        ref: "2:0",
+        error: refused,
+        errors: [{ attempt: 5, at: START, code: "http_status", message: "No.", status: 422 }],
+      },
+      { kind: "retried", items: ["2:0"] },
+      // What undoes it is not in there: the step fails, and the result is parked.
+      { kind: "activity_done", ref: "2:0", output: null, attempts: 1 },
+      { kind: "retried", items: ["t4"] },
+      1,
+      {
+        kind: "rescued",
+        stateValue: "asking",
+        to: null,
+        reason: "by hand",
+      },
+      { kind: "message", type: "HELLO", payload: { n: 1 } },
+      { kind: "message", type: "HELLO", payload: null },
+      2_000,
+      { kind: "undelivered", ref: "9:0", to: "golden-2", event: { type: "HEARD" }, ...GONE },
+    ],
+  },
+  {
+    name: "approved",
+    definition: {
+      id: "approved",
+      initial: "asking",
+      context: { got: null },
+      states: {
+        asking: {
+          invoke: {
+            id: "ask",
+            src: "approval",
+            input: {
+              assignee: "ann",
+              title: "Ship it?",
+              reminders: [{ afterMs: HOUR, repeatMs: HOUR, max: 2 }],
+              escalate: [{ afterMs: 2 * HOUR, to: "bob" }],
+              expiresMs: 24 * HOUR,
+            },
+            onDone: {
+              target: "scanning",
+              actions: {
+                type: "@xstate.assign",
+                context: { got: { "@expr": "event.output" } },
+              },
+            },
+          },
+        },
+        scanning: {
+          invoke: {
+            id: "scan",
+            src: "task",
+            input: { queue: "scans", deadlineMs: 1_000 },
+            onError: "idle",
+          },
+        },
+        idle: { on: { BACK: "asking" } },
+      },
+    },
+    inputs: [
+      HOUR,
+      HOUR,
+      HOUR,
+      { kind: "task_changed", ref: "1:0", assignee: "bob", expiresAt: START + 30 * HOUR },
+      {
+        kind: "activity_done",
+        ref: "1:0",
+        output: { approved: true, by: "bob", comment: null },
+        attempts: 1,
+      },
+      { kind: "activity_done", ref: "1:0", output: null, attempts: 1 },
+      2_000,
+    ],
+  },
+  {
+    name: "undone",
+    definition: {
+      id: "undone",
+      initial: "charging",
+      context: { n: 1 },
+      states: {
+        charging: { invoke: call("charge", { onDone: "reserving" }) },
+        reserving: { invoke: call("reserve", { onDone: "working" }) },
+        working: {
+          invoke: {
+            id: "kids",
+            src: "actor",
+            input: { definitionId: "kid", forEach: [1, 2], refs: { of: "golden-1" } },
+            onError: "undoing",
+          },
+          on: { TELL: { actions: { type: "@xstate.sendTo", to: "kids", event: { type: "X" } } } },
+        },
+        undoing: {
+          invoke: { id: "undo", src: "compensate", onDone: "idle", onError: "idle" },
+        },
+        idle: { on: { BACK: "charging" } },
+      },
+    },
+    inputs: [
+      { kind: "activity_done", ref: "1:0", output: output("http://charge.example/1"), attempts: 1 },
+      {
+        kind: "activity_done",
+        ref: "2:0",
+        output: output("http://reserve.example/1"),
+        attempts: 1,
+      },
+      event("TELL"),
+      { kind: "child_done", ref: "3:0", index: 1, output: { n: 2 } },
+      {
+        kind: "child_failed",
+        ref: "3:0",
+        index: 0,
+        error: { code: "terminated", message: "The actor was terminated.", attempts: 1 },
+      },
+      { kind: "activity_failed", ref: "6:1", error: refused },
+      { kind: "activity_done", ref: "7:0", output: output(""), attempts: 1 },
+      1,
+    ],
+  },
+  {
+    name: "child",
+    definition: {
+      id: "kid",
+      initial: "a",
+      output: { n: { "@expr": "context.n" } },
+      states: {
+        a: { invoke: call("own", { compensate: undefined as never }), on: { END: "b" } },
+        b: { type: "final" },
+      },
+      context: { n: { "@expr": "input.n" } },
+    },
+    birth: { parent: PARENT, input: { n: 1 } },
+    inputs: [event("END")],
+  },
+);
+
 for (const life of lives) {
   const folder = new URL(`../test/golden/format-${ENVELOPE_FORMAT}/`, import.meta.url);
   const file = new URL(`${life.name}.json`, folder);

@@ -2,7 +2,7 @@ import type { AttemptFailure, AttemptNote } from "../activities/types.ts";
 import { isInline } from "../activities/types.ts";
 import { bytesOver } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Input } from "../lifecycle/input.ts";
+import type { Input, SoFar } from "../lifecycle/input.ts";
 import type { ActorStatus, Effect, Envelope, LogRecord } from "../lifecycle/types.ts";
 
 /** An effect that is still to be carried out, and how far that is. Not part of the snapshot: no replay makes it. */
@@ -79,6 +79,12 @@ export function afterFailure(
   return { ...item, attempts, nextAt, errors: errors.slice(-LIMITS.attemptErrors) };
 }
 
+/** How far the work for an activity is; null where none is left to do. */
+export function soFar(items: readonly OutboxItem[], ref: string): SoFar | null {
+  const item = items.find(({ effect }) => effect.kind === "start" && effect.ref === ref);
+  return item === undefined ? null : { attempts: item.attempts, errors: item.errors };
+}
+
 /** Nothing is begun for an actor that is held back; what has to be undone or told is. */
 export function isHeld({ effect }: OutboxItem, status: ActorStatus): boolean {
   const held = status === "paused" || status === "stranded";
@@ -94,7 +100,7 @@ function sooner(items: readonly OutboxItem[], ms: number): readonly OutboxItem[]
   return items.map((item) => ({ ...item, nextAt: Math.max(0, item.nextAt - ms) }));
 }
 
-/** As it is stored. The input of what starts is its activity's, and there already. */
+/** As it is stored. The input of what starts is its activity's, and there already; but children may be let go before they start. */
 export function encodeOutbox(items: readonly OutboxItem[]): string {
   if (items.length === 0) return "";
   return JSON.stringify(items.map(({ effect, ...item }) => ({ effect: brief(effect), ...item })));
@@ -107,13 +113,13 @@ export function decodeOutbox(
   if (text === "") return [];
   const inputs = new Map(activities.map(({ ref, input }) => [ref, input]));
   return (JSON.parse(text) as OutboxItem[]).map(({ effect, ...item }) => ({
-    effect: effect.kind === "start" ? { ...effect, input: inputs.get(effect.ref) ?? null } : effect,
+    effect: effect.kind === "start" ? { input: inputs.get(effect.ref) ?? null, ...effect } : effect,
     ...item,
   }));
 }
 
 function brief(effect: Effect): object {
-  if (effect.kind !== "start") return effect;
+  if (effect.kind !== "start" || effect.src === "actor") return effect;
   const { input: _input, ...rest } = effect;
   return rest;
 }

@@ -4,7 +4,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import { advance } from "../lifecycle/advance.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../lifecycle/input.ts";
-import type { Input, Origin } from "../lifecycle/input.ts";
+import type { Input, Origin, SoFar } from "../lifecycle/input.ts";
 import { moveBy } from "../lifecycle/move.ts";
 import { refuseMove } from "../lifecycle/refuse-move.ts";
 import type { LogRecord, Timer } from "../lifecycle/types.ts";
@@ -30,12 +30,20 @@ export class Work {
   readonly #laws: Laws;
   /** ms that a rule's times are behind the actor's; a clock that moves in this transaction was not ahead before it. */
   readonly #offsetMs: number;
+  readonly #soFar: (ref: string) => SoFar | null;
   #actor: Actor;
   #movedTo: string | null = null;
 
-  constructor(actor: Actor, laws: Laws, born: LogRecord | null = null) {
+  /** `soFar`: how far the work for an activity is, by its ref. */
+  constructor(
+    actor: Actor,
+    laws: Laws,
+    born: LogRecord | null = null,
+    soFar: (ref: string) => SoFar | null = () => null,
+  ) {
     const { envelope } = actor;
     this.#laws = laws;
+    this.#soFar = soFar;
     this.#offsetMs = envelope.clockOffsetMs;
     const { epoch } = laws;
     this.#actor = envelope.epoch === epoch ? actor : { ...actor, envelope: { ...envelope, epoch } };
@@ -107,7 +115,7 @@ export class Work {
       if (timer === null || timer.dueAt > until) return true;
       if (fired === most) return false;
       const at = Math.max(timeOf(timer.dueAt), this.#actor.envelope.at);
-      const outcome = this.try({ kind: "timer", timerId: timer.id }, at, NO_ORIGIN);
+      const outcome = this.try(this.#firing(timer), at, NO_ORIGIN);
       if (!outcome.ok) return false;
       this.#add(outcome);
     }
@@ -166,6 +174,13 @@ export class Work {
   #add({ actor, record }: { actor: Actor; record: LogRecord }): void {
     this.#actor = actor;
     this.records.push(record);
+  }
+
+  #firing(timer: Timer): Input {
+    const input = { kind: "timer", timerId: timer.id } as const;
+    const late = timer.kind === "activity" && timer.what === "deadline";
+    const so = late ? this.#soFar(timer.activity) : null;
+    return so === null ? input : { ...input, so };
   }
 
   /** The timer that fires next; none does while the actor is paused or stranded. */

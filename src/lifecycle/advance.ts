@@ -42,7 +42,7 @@ export function advance(actor: Actor, input: Input, at: number, origin: Origin):
     case "undelivered":
       return undelivered(actor, input, at, origin);
     case "timer":
-      return fire(actor, input.timerId, at, origin);
+      return fire(actor, input, at, origin);
     case "paused":
     case "resumed": {
       const { kind, reason } = input;

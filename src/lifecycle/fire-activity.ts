@@ -12,18 +12,21 @@ import { compensationOutcome } from "./compensate.ts";
 import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import { Effects } from "./effects.ts";
-import type { Origin } from "./input.ts";
+import type { Origin, SoFar } from "./input.ts";
 import { resultPart } from "./result.ts";
 import { runningActivity, settleWith } from "./settle.ts";
 import { openTask } from "./tasks.ts";
 import type { OpenTask } from "./tasks.ts";
-import type { Activity, Effect, Envelope, Timer } from "./types.ts";
+import type { Activity, Effect, Envelope, LogRecord, Timer } from "./types.ts";
 
 type Due = Extract<Timer, { kind: "activity" }>;
-type Fired = Pick<LogTimer, "timer">;
-type LogTimer = Required<Pick<RecordPart, "timer">>;
+/** The timer, as the record names it, and how far its activity has come. */
+interface Fired {
+  timer: LogRecord["timer"];
+  so: SoFar;
+}
 
-/** A due time of an activity has come. `fired`: the timer, as the record names it. */
+/** A due time of an activity has come. */
 export function fireActivity(
   actor: Actor,
   due: Due,
@@ -50,7 +53,8 @@ export function fireActivity(
         at,
       );
       const effects: Effect[] = [{ kind: "update", ref: activity.ref }];
-      return control(actor, changed.envelope, { ...changed.part, ...fired, effects }, at, origin);
+      const part = { ...changed.part, timer: fired.timer, effects };
+      return control(actor, changed.envelope, part, at, origin);
     }
   }
 }
@@ -100,7 +104,8 @@ function endNow(actor: Actor, due: Due, fired: Fired, at: number, origin: Origin
   const activity = runningActivity(actor.envelope, due.activity);
   if (activity === null) throw new Error(`The activity '${due.activity}' does not run.`);
   const effects = new Effects(actor.envelope.seq + 1);
-  const outcome = outcomeOf(actor.envelope, activity, due);
+  const { attempts, errors } = fired.so;
+  const outcome = outcomeOf(actor.envelope, activity, due, attempts);
   let envelope = actor.envelope;
   if (due.what !== "end") {
     const steps = envelope.activities.filter(({ compensates }) => compensates === activity.ref);
@@ -108,17 +113,22 @@ function endNow(actor: Actor, due: Due, fired: Fired, at: number, origin: Origin
     const cancel = cancellation(activity, due.what === "expiry");
     if (cancel !== null) effects.ask(cancel);
   }
-  const result = { outcome, attempts: 1 };
-  const part = { ...resultPart(activity, result), ...fired };
+  const result = { outcome, attempts, ...(errors.length > 0 && { errors }) };
+  const part = { ...resultPart(activity, result), timer: fired.timer };
   return settleWith({ ...actor, envelope }, activity, result, part, at, origin, effects);
 }
 
-function outcomeOf(envelope: Envelope, activity: Activity, { what, dueAt }: Due): Outcome {
+function outcomeOf(
+  envelope: Envelope,
+  activity: Activity,
+  { what, dueAt }: Due,
+  attempts: number,
+): Outcome {
   if (what === "end") {
     if (activity.src === "compensate") return compensationOutcome(envelope, activity);
     return joinOf(activity) ?? { output: null };
   }
   const [code, said] = what === "expiry" ? ["expired", "decided"] : ["deadline", "done"];
   const message = `It was not ${said} by ${isoTime(dueAt)}.`;
-  return { error: { code, message, attempts: 0 } };
+  return { error: { code, message, attempts } };
 }

@@ -1,18 +1,24 @@
 import type { Actor } from "./actor.ts";
-import { fireActivity } from "./fire-activity.ts";
 import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import { Effects } from "./effects.ts";
-import type { Origin } from "./input.ts";
-import { askSend } from "./send.ts";
+import { fireActivity } from "./fire-activity.ts";
+import type { Input, Origin, SoFar } from "./input.ts";
 import { park, react } from "./react.ts";
-import { resultPart } from "./result.ts";
-import { takeResult } from "./result.ts";
+import { resultPart, takeResult } from "./result.ts";
+import { askSend } from "./send.ts";
 import { timerEvent, timerName } from "./timers.ts";
 import type { Timer } from "./types.ts";
 
+const NOTHING: SoFar = { attempts: 0, errors: [] };
+
 /** A due time has come: it is gone, and what it was for happens. What fails is parked, since nobody waits for an answer. */
-export function fire(actor: Actor, timerId: string, at: number, origin: Origin): Advanced {
+export function fire(
+  actor: Actor,
+  { timerId, so = NOTHING }: Extract<Input, { kind: "timer" }>,
+  at: number,
+  origin: Origin,
+): Advanced {
   const { envelope, machine } = actor;
   const timer = envelope.timers.find(({ id }) => id === timerId);
   if (timer === undefined) throw new Error(`The actor has no timer '${timerId}'.`);
@@ -21,7 +27,7 @@ export function fire(actor: Actor, timerId: string, at: number, origin: Origin):
   const fired = { timer: { id: timer.id, dueAt: timer.dueAt } };
   switch (timer.kind) {
     case "activity":
-      return fireActivity(without, timer, fired, at, origin);
+      return fireActivity(without, timer, { so, ...fired }, at, origin);
     case "result": {
       const activity = envelope.activities.find(({ ref }) => ref === timer.activity);
       if (activity === undefined) throw new Error(`The actor has no activity '${timer.activity}'.`);

@@ -22,10 +22,17 @@ export interface Birth {
   parent?: Parent;
 }
 
+/** The attempts of an activity that ended, and the last that failed. */
+export interface SoFar {
+  attempts: number;
+  errors: readonly AttemptNote[];
+}
+
 /** What moves an actor. With the record before it and the definition, it decides everything (promise P3). */
 export type Input =
   | { kind: "event"; type: string; payload: JsonObject | null }
-  | { kind: "timer"; timerId: string }
+  /** `so`: of an activity's deadline, how far it had come by then, which only its outbox knows. */
+  | { kind: "timer"; timerId: string; so?: SoFar }
   /** From another actor; recorded and parked where it fails, since nobody waits for it. */
   | { kind: "message"; type: string; payload: JsonObject | null }
   /** The one result of an activity; `attempts` it took, and `by` in the origin says who. */
@@ -90,7 +97,11 @@ type InputOf<Kind> = Extract<Input, { kind: Kind }>;
 export function inputOf(record: LogRecord, library: Library): Input {
   const { kind, type, payload, timer, error, result } = record;
   // Whatever became of it: it came from a due time.
-  if (timer !== null) return { kind: "timer", timerId: timer.id };
+  if (timer !== null) {
+    const { attempts, errors = [] } = (payload ?? {}) as unknown as Partial<SoFar>;
+    const so = kind === "activity_failed" && attempts !== undefined ? { attempts, errors } : null;
+    return { kind: "timer", timerId: timer.id, ...(so && { so }) };
+  }
   switch (kind) {
     case "event":
       return { kind, type: type as string, payload };

@@ -159,6 +159,15 @@ describe("an activity", () => {
     life.checkReplay();
   });
 
+  test("that is not done by its deadline says how far it had come", () => {
+    const life = begun();
+    life.at += 60_000;
+    const errors = [{ attempt: 1, at: 2_000, code: "network", message: "No answer." }];
+    life.give({ kind: "timer", timerId: "t1", so: { attempts: 1, errors } });
+    expect(life.last.payload).toMatchObject({ attempts: 1, errors, error: { attempts: 1 } });
+    life.checkReplay();
+  });
+
   test("is cancelled when the actor ends, however it ends", () => {
     const life = begun();
     const ended = life.give({ kind: "terminated", reason: null });
