@@ -112,8 +112,12 @@ export function decodeOutbox(
 ): readonly OutboxItem[] {
   if (text === "") return [];
   const inputs = new Map(activities.map(({ ref, input }) => [ref, input]));
+  const whole = (effect: Effect): Effect =>
+    effect.kind === "start" && effect.input === undefined
+      ? { ...effect, input: inputs.get(effect.ref) ?? null }
+      : effect;
   return (JSON.parse(text) as OutboxItem[]).map(({ effect, ...item }) => ({
-    effect: effect.kind === "start" ? { input: inputs.get(effect.ref) ?? null, ...effect } : effect,
+    effect: whole(effect),
     ...item,
   }));
 }
