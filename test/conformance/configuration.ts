@@ -1,4 +1,4 @@
-import type { Step } from "./convert.ts";
+import type { Step } from "./convert/steps.ts";
 
 /** Ids of the active states without children, in alphabetical order, from a state value of keys. */
 export function configurationOf(value: unknown, ids: ReadonlyMap<string, string>): string[] {

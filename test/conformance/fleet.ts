@@ -2,7 +2,7 @@ import { call } from "../process/client.ts";
 import type { Answer } from "../process/client.ts";
 import { configurationOf } from "./configuration.ts";
 import type { Run } from "./configuration.ts";
-import type { Converted } from "./convert.ts";
+import type { Converted } from "./convert/convert.ts";
 
 /** What the charts run on. */
 export interface Host {

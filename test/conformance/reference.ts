@@ -1,10 +1,10 @@
 import { compileFunction } from "node:vm";
 import { and, assign, cancel, createActor, createMachine, not, or, raise, stateIn } from "xstate";
 import type { AnyActorRef, AnyStateMachine } from "xstate";
-import type { JsonObject } from "./chart.ts";
+import type { JsonObject } from "./convert/chart.ts";
 import { configurationOf } from "./configuration.ts";
 import type { Run } from "./configuration.ts";
-import type { Converted } from "./convert.ts";
+import type { Converted } from "./convert/convert.ts";
 import { SteppedClock } from "./stepped-clock.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the machine is data: XState's types have nothing to say

@@ -7,11 +7,11 @@ import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
 import { wantedOf } from "./configuration.ts";
 import type { Run } from "./configuration.ts";
-import { convert } from "./convert.ts";
-import type { Converted } from "./convert.ts";
+import { convert } from "./convert/convert.ts";
+import type { Converted } from "./convert/convert.ts";
 import { DIFFERENCES } from "./differences.ts";
 import { deployAll, runOnPerdure } from "./fleet.ts";
-import { NotConverted } from "./not-converted.ts";
+import { NotConverted } from "./convert/not-converted.ts";
 import { runOnXState } from "./reference.ts";
 import { readSuite } from "./suite.ts";
 
@@ -28,6 +28,9 @@ for (const test of suite) {
   }
 }
 const xstate = new Map(charts.map((chart) => [chart.name, runOnXState(chart)]));
+
+/** About ten starts of a server, on a machine that does much else. */
+const STARTS_MS = 600_000;
 
 let persistTo: string;
 let server: RunningServer;
@@ -98,7 +101,7 @@ describe("with the server killed before every event", () => {
       },
     };
     runs = await runOnPerdure(killed, charts, "killed");
-  });
+  }, STARTS_MS);
   it.each(charts.map((chart) => [chart.name, chart] as const))("%s", (name, chart) =>
     expectConformance(chart, runs.get(name)),
   );

@@ -1,7 +1,9 @@
 import { asTemplate, stateOf } from "./chart.ts";
 import type { Chart, Json } from "./chart.ts";
-import { isBoolean, literalOf, parseJs, toCel } from "./expression.ts";
-import type { Node, Scope } from "./expression.ts";
+import { toCel } from "./cel.ts";
+import type { Scope } from "./cel.ts";
+import { isBoolean, literalOf, parseJs } from "./javascript.ts";
+import type { Node } from "./javascript.ts";
 import { NotConverted } from "./not-converted.ts";
 
 /** A `cond`. `In('id')` is a guard of its own; everything without it is one expression. */

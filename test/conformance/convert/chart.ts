@@ -1,7 +1,7 @@
-import { literalOf } from "./expression.ts";
-import type { Expression } from "./expression.ts";
+import type { Case } from "../suite.ts";
+import type { Expression, Scope } from "./cel.ts";
+import { literalOf } from "./javascript.ts";
 import { NotConverted } from "./not-converted.ts";
-import type { Case } from "./suite.ts";
 import { childrenOf, parseXml } from "./xml.ts";
 import type { Element } from "./xml.ts";
 
@@ -70,10 +70,8 @@ export function readChart({ name, scxml, script }: Case): Chart {
   return chart;
 }
 
-let unnamed = 0;
-
-function readState(element: Element, parent: State | null): State {
-  const id = element.attributes["id"] ?? `unnamed${(unnamed += 1)}`;
+function readState(element: Element, parent: State | null, place = 0): State {
+  const id = element.attributes["id"] ?? `${parent?.id ?? "unnamed"}_${place}`;
   const state: State = {
     element,
     kind: "atomic",
@@ -82,7 +80,9 @@ function readState(element: Element, parent: State | null): State {
     parent,
     children: [],
   };
-  state.children = childrenOf(element, ...STATES).map((child) => readState(child, state));
+  state.children = childrenOf(element, ...STATES).map((child, place) =>
+    readState(child, state, place),
+  );
   if (element.name === "parallel" || element.name === "final" || element.name === "history") {
     state.kind = element.name;
   } else if (state.children.length > 0) {
@@ -169,6 +169,11 @@ export function reference(states: State[]): Json {
 export function asTemplate(chart: Chart, { cel, js }: Expression): JsonObject {
   chart.sources.set(cel, js);
   return { "@expr": cel };
+}
+
+/** What an expression of the chart may name. */
+export function scopeOf({ data }: Chart, eventData: Scope["eventData"] = "data"): Scope {
+  return { data: new Set(data.keys()), eventData };
 }
 
 function* elements(element: Element): Iterable<Element> {

@@ -1,7 +1,9 @@
 import { asTemplate } from "./chart.ts";
 import type { Chart, Json, JsonObject } from "./chart.ts";
-import { isBoolean, literalOf, parseJs, parseProgram, valueOf } from "./expression.ts";
-import type { Expression, Node, Scope } from "./expression.ts";
+import { valueOf } from "./cel.ts";
+import type { Expression, Scope } from "./cel.ts";
+import { isBoolean, literalOf, parseJs, parseProgram } from "./javascript.ts";
+import type { Node } from "./javascript.ts";
 import { stateAskedFor } from "./guard.ts";
 import { NotConverted } from "./not-converted.ts";
 import { childrenOf } from "./xml.ts";
