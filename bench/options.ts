@@ -4,7 +4,7 @@ import type { ContestOptions } from "./contest.ts";
 import { chosen, whole as wholeNumber } from "./option-values.ts";
 
 /** In the order in which they run. */
-export const PARTS = ["rates", "counts", "lists"] as const;
+export const PARTS = ["rates", "counts", "lists", "activities"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface BenchOptions extends ContestOptions {
@@ -15,11 +15,13 @@ export interface BenchOptions extends ContestOptions {
   lists: number;
   /** Actors whose rows and requests are counted. */
   counted: number;
+  /** Events that each start a call. */
+  calls: number;
 }
 
 export const USAGE = `Usage: npm run bench -- [options]
 
-  --only <list>          of the parts rates, counts and lists; default all
+  --only <list>          of the parts rates, counts, lists and activities; default all
 
   rates: events a second with the directory and without, next to a bare Durable Object
   --rounds <number>      default 5
@@ -32,6 +34,9 @@ export const USAGE = `Usage: npm run bench -- [options]
 
   counts: rows, requests, alarms and bytes of each step of an actor's life
   --counted <number>     actors, default 200
+
+  activities: how long it takes from an event to the call that it starts
+  --calls <number>       default 500
 
   --quick                little of everything: shows that it works, not how fast`;
 
@@ -53,10 +58,11 @@ export function readOptions(args: string[]): BenchOptions | "help" {
   const entries = whole("--entries", given.entries ?? (given.quick ? "2000" : "100000"), MOST);
   const lists = whole("--lists", given.lists ?? (given.quick ? "3" : "200"), MOST);
   const counted = whole("--counted", given.counted ?? (given.quick ? "4" : "200"), MOST);
+  const calls = whole("--calls", given.calls ?? (given.quick ? "5" : "500"), MOST);
   const parts = new Set(chosen("--only", given.only, PARTS, USAGE));
   const warmUp = WARM_UP;
   const rates = { rounds, instances, instancesAlone, warmUp, clients, limitMs };
-  return { parts, ...rates, entries, lists, counted };
+  return { parts, ...rates, entries, lists, counted, calls };
 }
 
 function parse(args: string[]) {
@@ -68,6 +74,7 @@ function parse(args: string[]) {
         entries: { type: "string" },
         lists: { type: "string" },
         counted: { type: "string" },
+        calls: { type: "string" },
         rounds: { type: "string" },
         instances: { type: "string" },
         clients: { type: "string" },

@@ -1,5 +1,6 @@
 // `npm run bench`: what Perdure takes in time, rows, requests and bytes. docs/benchmarks.md says what it means.
 import { runScript } from "../scripts/refusal.ts";
+import { activities } from "./activities.ts";
 import { counts } from "./counts.ts";
 import { Lab } from "./lab.ts";
 import { lists } from "./lists.ts";
@@ -14,6 +15,7 @@ const RUN: Record<Part, (lab: Lab, options: BenchOptions) => Promise<string>> = 
   rates,
   lists,
   counts,
+  activities,
 };
 
 await runScript(async () => {

@@ -85,6 +85,16 @@ describe("the benchmark", () => {
     expect(stdout).toMatch(/^Bytes of the directory's databases per entry: \d+$/m);
   });
 
+  it("times calls that events start, and each has its result", () => {
+    const stdout = quickly("--only", "activities");
+    expect(stdout).toMatch(/^5 actors, .* 5 of them had its result at the end$/m);
+    const figures = String.raw`-?\d+\.\d\d +-?\d+\.\d\d +-?\d+\.\d\d$`;
+    for (const what of ["its call reaches the service", "the call, beyond the answer"]) {
+      expect(stdout).toMatch(new RegExp(`^ +${what} +${figures}`, "m"));
+    }
+    expect(stdout).toMatch(/^From commit to call, p50: -?[\d.]+ ms \(goal 5 ms\)$/m);
+  });
+
   it("refuses options that it does not know", () => {
     const { status, stderr } = spawnSync(
       process.execPath,
