@@ -7,26 +7,33 @@ import { startOutside } from "../../examples/outside/server.ts";
 import type { Outside } from "../../examples/outside/server.ts";
 import { ROOT } from "../house/sources.ts";
 import { seeded } from "../support/seeded.ts";
+import { until } from "../support/until.ts";
+import { BATCH, PARCEL, batchOf } from "./crash/batches.ts";
 import { wrongWith } from "./crash/check.ts";
+import { Faults } from "./crash/faults.ts";
 import { History } from "./crash/history.ts";
-import { Mortal } from "./crash/killer.ts";
-import { Faults, orderOf, place } from "./crash/orders.ts";
-import type { Acknowledged, Order } from "./crash/orders.ts";
+import { place } from "./crash/job.ts";
+import type { Acknowledged, Job } from "./crash/job.ts";
+import { Mortal } from "./crash/mortal.ts";
+import { orderOf } from "./crash/orders.ts";
+import { workAs } from "./crash/workers.ts";
 
 /** `PERDURE_CRASH_ROUNDS=200` by hand; `PERDURE_CRASH_SEED` plays the dice of another run again. */
 const ROUNDS = Number(process.env["PERDURE_CRASH_ROUNDS"] ?? 12);
 const SEED = Number(process.env["PERDURE_CRASH_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
-const CLIENTS = 6;
-/** ms of the shortest and the longest life of a server. */
-const LIFE_MS = [50, 1_500] as const;
-/** Orders that must end for each round, or nothing is shown. */
-const ORDERS_PER_ROUND = 4;
-/** ms in which every order ends once nobody kills any more: several timeouts and pauses, on a busy machine. */
-const REST_MS = 120_000;
+/** Clients that place orders, clients that place batches, and workers. */
+const CROWD = { orders: 4, batches: 2, workers: 3 };
+/** Steps of the shortest and the longest life of a server: answers, calls, claims. Time would depend on the machine. */
+const LIFE_STEPS = [3, 80] as const;
+/** Jobs that must end for each round, or nothing is shown. */
+const JOBS_PER_ROUND = 1;
+/** ms without any call outside after which nothing more will come: longer than any pause or lease of a job. */
+const QUIET_MS = 15_000;
+const REST_MS = 180_000;
 
 const history = new History();
 const faults = new Faults(seeded(SEED), history);
-const orders: Order[] = [];
+const jobs: Job[] = [];
 const acknowledged = new Map<string, Acknowledged[]>();
 
 let folder: string;
@@ -41,9 +48,12 @@ beforeAll(async () => {
   });
   server = new Mortal(join(folder, "data"), history);
   await server.start();
-  const machine = JSON.parse(readFileSync(join(ROOT, "examples/order/order.json"), "utf8"));
-  const body = { id: "order-v1", definition: machine };
-  expect((await server.call("PUT", "/v1/definitions", "-", body)).status).toBe(201);
+  const order = JSON.parse(readFileSync(join(ROOT, "examples/order/order.json"), "utf8"));
+  for (const definition of [order, PARCEL, BATCH]) {
+    const body = { id: `${definition.id}-v1`, definition };
+    const deployed = await server.call("PUT", "/v1/definitions", "-", body);
+    expect(deployed).toMatchObject({ status: 201 });
+  }
 });
 
 afterAll(async () => {
@@ -52,76 +62,107 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One customer after the other, until the last kill. */
-async function work(client: number, last: AbortSignal): Promise<void> {
-  const random = seeded(SEED + 10 + client);
+/** One job after the other, until the last kill. */
+async function ask(kind: typeof orderOf, name: string, seed: number, last: AbortSignal) {
+  const random = seeded(SEED + seed);
   for (let count = 0; !last.aborted; count += 1) {
-    const order = orderOf(`order-${client}-${count}`, random);
-    orders.push(order);
-    acknowledged.set(order.id, await place(order, outside.url, server, history));
+    const job = kind(`${name}-${count}`, outside.url, random);
+    jobs.push(job);
+    acknowledged.set(job.id, await place(job, server, history));
   }
 }
 
 async function killAgainAndAgain(): Promise<void> {
   const random = seeded(SEED + 1);
-  const [shortest, longest] = LIFE_MS;
+  const [shortest, longest] = LIFE_STEPS;
   for (let round = 0; round < ROUNDS; round += 1) {
-    await sleep(shortest + random() * (longest - shortest));
+    const steps = shortest + Math.floor(random() * (longest - shortest));
+    const enough = history.length + steps;
+    const lived = await until(
+      async () => history.length,
+      (length) => length >= enough,
+    );
+    expect(lived, "nothing goes on any more").toBeGreaterThanOrEqual(enough);
+    await sleep(random() * 20);
     await server.kill();
     await server.start();
   }
 }
 
-/** Clients work and the server dies; over when both are. */
+/** Clients ask, workers work and the server dies; over when all of that has ended. */
 async function liveThroughIt(): Promise<void> {
   const last = new AbortController();
-  const killing = killAgainAndAgain().finally(() => last.abort());
-  const clients = Array.from({ length: CLIENTS }, (_, client) => work(client, last.signal));
-  await Promise.all([killing, ...clients]);
+  const rest = new AbortController();
+  const many = (count: number, one: (index: number) => Promise<void>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+  const asked = [
+    killAgainAndAgain().finally(() => last.abort()),
+    many(CROWD.orders, (n) => ask(orderOf, `order-${n}`, 100 + n, last.signal)),
+    many(CROWD.batches, (n) => ask(batchOf, `batch-${n}`, 200 + n, last.signal)),
+  ];
+  const working = many(CROWD.workers, (n) =>
+    workAs(`worker-${n}`, server, seeded(SEED + 300 + n), history, rest.signal),
+  );
+  await Promise.race([Promise.all(asked).then(() => allEnded()), working]).finally(() =>
+    rest.abort(),
+  );
+  await working;
 }
 
-/** Waits until all orders have ended by themselves; how many have. */
-async function allEnded(): Promise<number> {
+/**
+ * Waits until all jobs have ended by themselves. The list of actors may be a minute late after a kill, and whoever asked
+ * an actor would wake it; so silence is an answer, too.
+ */
+async function allEnded(): Promise<void> {
   const end = Date.now() + REST_MS;
-  for (;;) {
-    const { body } = await server.call("GET", "/v1/actors/count?status=done", "-");
-    if (body.total >= orders.length || Date.now() > end) return body.total as number;
+  let [calls, since] = [outside.receiver.calls, Date.now()];
+  while (Date.now() < Math.min(end, since + QUIET_MS)) {
+    if ((await endedNow()) >= jobs.length) return;
     await sleep(500);
+    if (outside.receiver.calls > calls) [calls, since] = [outside.receiver.calls, Date.now()];
   }
 }
 
-describe("orders under random kills of the whole server", () => {
+async function endedNow(): Promise<number> {
+  let ended = 0;
+  for (const id of ["order-v1", "batch-v1"]) {
+    const path = `/v1/actors/count?status=done&definitionId=${id}`;
+    ended += (await server.call("GET", path, "-")).body.total as number;
+  }
+  return ended;
+}
+
+describe("work outside under random kills of the whole server", () => {
   it(
-    `each have every effect once and the right end, ${ROUNDS} rounds with the seed ${SEED}`,
+    `is done once, and all of it, ${ROUNDS} rounds with the seed ${SEED}`,
     async () => {
       await liveThroughIt();
-      const ended = await allEnded();
       const wrong: string[] = [];
-      for (const order of orders) {
-        const answers = acknowledged.get(order.id) ?? [];
-        wrong.push(...(await wrongWith(order, answers, outside.receiver.effects, server)));
+      for (const job of jobs) {
+        const answers = acknowledged.get(job.id) ?? [];
+        wrong.push(...(await wrongWith(job, answers, outside.receiver.effects, server)));
       }
 
       const { effects, calls } = outside.receiver;
       const report = {
         seed: SEED,
         rounds: ROUNDS,
-        orders: orders.length,
-        ended,
+        jobs: jobs.length,
         calls,
         effects: effects.length,
         repeatedByKills: faults.repeatedByKills(calls),
       };
       // oxlint-disable-next-line no-console
-      console.log(`activities under kills: ${JSON.stringify(report)}`);
+      console.log(`work outside under kills: ${JSON.stringify(report)}`);
       if (wrong.length > 0) {
         wrong.forEach((line) => history.note("wrong", { line }));
         wrong.push(`its history is in ${history.save()}`);
       }
       expect(wrong).toEqual([]);
-      expect(ended).toBe(orders.length);
       expect(report.repeatedByKills, "no kill met a call: nothing is shown").toBeGreaterThan(0);
-      expect(ended, "too few orders: nothing is shown").toBeGreaterThan(ROUNDS * ORDERS_PER_ROUND);
+      expect(jobs.length, "too few jobs: nothing is shown").toBeGreaterThan(
+        ROUNDS * JOBS_PER_ROUND,
+      );
     },
     REST_MS * 2 + ROUNDS * 5_000,
   );

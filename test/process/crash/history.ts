@@ -7,6 +7,10 @@ export class History {
   readonly #startedAt = Date.now();
   readonly #lines: string[] = [];
 
+  get length(): number {
+    return this.#lines.length;
+  }
+
   note(what: string, about: object = {}): void {
     this.#lines.push(JSON.stringify({ ms: Date.now() - this.#startedAt, what, ...about }));
   }
