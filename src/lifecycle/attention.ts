@@ -38,10 +38,22 @@ export function attentionReasons(envelope: Envelope): AttentionReason[] {
 }
 
 /** Work outside that failed for good: activities that the machine has no `onError` for, and what could not be undone. */
-function failures(envelope: Envelope): { ref: string; id: string; error: ActivityError }[] {
-  return [...envelope.activities, ...failedUndos(envelope)].flatMap(({ ref, id, error }) =>
-    error === null ? [] : [{ ref, id, error }],
-  );
+function failures(envelope: Envelope): Failure[] {
+  const failed: Failure[] = [];
+  for (const { ref, id, error, since } of envelope.activities) {
+    if (error !== null) failed.push({ ref, id, error, since: since ?? null });
+  }
+  for (const { ref, id, error } of failedUndos(envelope)) {
+    if (error !== null) failed.push({ ref, id, error, since: null });
+  }
+  return failed;
+}
+
+interface Failure {
+  ref: string;
+  id: string;
+  error: ActivityError;
+  since: { seq: number; at: number } | null;
 }
 
 /** Rules that match and could not move it from the definition that it is on. */
@@ -62,13 +74,14 @@ export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
     at: isoTime(since),
     error: { ...error },
   }));
-  for (const { ref, id, error } of failures(envelope)) {
+  for (const { ref, id, error, since } of failures(envelope)) {
     const { code, message, attempts } = error;
     items.push({
       reason: "activity_failed",
       message: `'${id}' failed (${code}): ${briefly(message)} ${ATTENTION_WORDS.activity_failed}`,
       item: ref,
       activity: id,
+      ...(since && { seq: since.seq, at: isoTime(since.at) }),
       error: { code, message: briefly(message), attempts },
     });
   }

@@ -50,6 +50,28 @@ describe("what needs attention", () => {
     expect(items[0]?.["message"]).toMatch(/'REMIND' failed: No such field: x\. .*retry/);
   });
 
+  test("is work outside that failed for good, what could not be undone, and messages that nobody takes", () => {
+    const error = { code: "http_status", message: "No.".repeat(400), attempts: 5 };
+    const failed = { ref: "2:0", id: "charge", status: "failed", since: { seq: 4, at: 1_000 } };
+    const undo = { ref: "3:0", id: "reserve", error };
+    const event = { type: "HELLO" };
+    const lost = { ref: "4:0", to: "b", event, at: 1_000, error: { code: "gone", message: "G." } };
+    const ill = envelope({
+      activities: [{ ...failed, error }],
+      undo: [undo, { ...undo, ref: "3:1", error: null }],
+      undeliverable: [lost],
+    });
+    expect(attentionReasons(ill)).toEqual(["activity_failed", "undeliverable"]);
+    const items = attentionItems(ill, 0);
+    expect(items).toMatchObject([
+      { reason: "activity_failed", item: "2:0", activity: "charge", seq: 4 },
+      { reason: "activity_failed", item: "3:0", activity: "reserve" },
+      { reason: "undeliverable", item: "4:0", to: "b", event: "HELLO" },
+    ]);
+    expect(items[0]?.["message"]).toMatch(/'charge' failed \(http_status\): No\..*… .*retry/);
+    expect(JSON.stringify(items).length).toBeLessThan(6 * LIMITS.textChars);
+  });
+
   test("is the error that ended a machine, in its words", () => {
     const ended = (error: unknown): Envelope =>
       envelope({ status: "error", machine: { value: "a", context: {}, status: "error", error } });

@@ -45,6 +45,58 @@ const open: Standing = {
 const types = (before: Standing | null, one: LogRecord) =>
   noticesOf(subject, before, one).map(({ type }) => type);
 
+describe("notices of activities", () => {
+  const told = (more: Partial<LogRecord>) => types(open, record(more));
+  const approval = { ref: "3:0", id: "ask", src: "approval" };
+  const expired = { code: "expired", message: "Too late.", attempts: 0 };
+
+  it("follow an approval from its request to its end", () => {
+    const start = { kind: "start", ref: "7:0", id: "ask", src: "approval" } as const;
+    const input = { assignee: "ann", title: "Pay?", form: { secret: 1 } };
+    const asked = record({ effects: [{ ...start, input }] });
+    expect(noticesOf(subject, open, asked)).toMatchObject([
+      {
+        type: "approval.requested",
+        data: { activity: { id: "ask", key: `${subject.uid}:7:0` }, assignee: "ann" },
+      },
+    ]);
+    expect(noticesOf(subject, open, asked)[0]?.data).not.toHaveProperty("input");
+    expect(told({ effects: [{ ...start, input: null }] })).toEqual(["approval.requested"]);
+    expect(told({ effects: [{ ...start, src: "task", input }] })).toEqual([]);
+    expect(told({ kind: "reminder", type: null, payload: approval })).toEqual([
+      "approval.reminder",
+    ]);
+    expect(told({ kind: "escalated", type: null, payload: approval })).toEqual([
+      "approval.escalated",
+    ]);
+    const decided = { ...approval, output: { approved: true, by: "ann", comment: null } };
+    const notices = noticesOf(subject, open, record({ kind: "activity_done", payload: decided }));
+    expect(notices).toMatchObject([
+      { type: "approval.decided", data: { output: { by: "ann" }, activity: { id: "ask" } } },
+    ]);
+    const failed = { kind: "activity_failed", payload: { ...approval, error: expired } } as const;
+    expect(told(failed)).toEqual(["approval.expired"]);
+    expect(told({ ...failed, reason: "nobody" })).toEqual(["approval.expired"]);
+  });
+
+  it("say what failed for good, and nothing of what came too late", () => {
+    const error = { code: "http_status", message: "No.", attempts: 5 };
+    const payload = { ref: "3:0", id: "ask", src: "http", error };
+    const failed = { kind: "activity_failed", payload } as const;
+    expect(told(failed)).toEqual(["activity.failed"]);
+    expect(told({ ...failed, reason: "nobody" })).toEqual(["activity.failed"]);
+    expect(told({ ...failed, reason: "late" })).toEqual([]);
+    expect(told({ kind: "activity_done", payload: { ...approval, output: null } })).toEqual([
+      "approval.decided",
+    ]);
+    expect(told({ kind: "activity_done", reason: "late", payload: approval })).toEqual([]);
+    const child = { kind: "child_failed", payload: { ref: "3:0", id: "kids", error } } as const;
+    expect(told({ ...child, type: "@error:kids" })).toEqual(["activity.failed"]);
+    expect(told({ ...child, type: "@done:kids" })).toEqual([]);
+    expect(told({ ...child, type: null })).toEqual([]);
+  });
+});
+
 describe("notices", () => {
   it("tell of births, states, ends and failures, each by its own type", () => {
     expect(types(null, record({ kind: "spawned", seq: 1 }))).toEqual(["actor.spawned"]);
