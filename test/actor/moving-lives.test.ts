@@ -31,7 +31,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const lived = ({ inputs, version, state }: Lived): Lived => ({ inputs, version, state });
+const lived = ({ inputs, version, state, activity }: Lived): Lived => ({
+  inputs,
+  version,
+  state,
+  activity,
+});
 
 async function expectReplay({ tenant, id }: RealLife): Promise<void> {
   const actor = env.ACTORS.getByName(actorObjectName(tenant, id));

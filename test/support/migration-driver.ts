@@ -9,6 +9,7 @@ import { landingOf } from "../../src/machine/landing.ts";
 import type { Actor } from "../../src/lifecycle/actor.ts";
 import { beginActor } from "../../src/lifecycle/birth.ts";
 import { NO_ORIGIN } from "../../src/lifecycle/input.ts";
+import type { Input as ActorInput } from "../../src/lifecycle/input.ts";
 import type { LogRecord } from "../../src/lifecycle/types.ts";
 import { compile } from "../../src/migration/compile.ts";
 import { confirm } from "../../src/migration/confirm.ts";
@@ -72,6 +73,7 @@ class Driver {
       inputs: this.#inputs,
       version: definitionId,
       state: machine.value as string,
+      activity: this.#activity,
       actor: this.#actor,
       log: this.#log,
       machines: this.#machines,
@@ -79,14 +81,23 @@ class Driver {
     };
   }
 
+  /** What runs, by the log: how many had begun before it. */
+  get #activity(): Lived["activity"] {
+    const [running] = this.#actor.envelope.activities;
+    if (running === undefined) return null;
+    const begun = this.#log.flatMap(({ effects }) =>
+      effects.flatMap(({ kind, ref }) => (kind === "start" ? [ref] : [])),
+    );
+    return { id: running.id, nth: begun.indexOf(running.ref) };
+  }
+
   transaction(happening: Happening): void {
     const { at, epoch, kind } = happening;
     const work = new Work(this.#actor, this.#laws(epoch));
     work.fireDue(work.now(at));
-    const type = "type" in happening ? happening.type : null;
-    if (type !== null) {
-      const event = { kind: "event", type, payload: null } as const;
-      const outcome = work.try(event, work.now(at), NO_ORIGIN);
+    const input = inputOf(happening, work.actor);
+    if (input !== null) {
+      const outcome = work.try(input, work.now(at), NO_ORIGIN);
       if (!outcome.ok) throw new Error(outcome.fault.message);
       work.take(outcome);
       work.fireDue(work.now(at));
@@ -183,6 +194,15 @@ class Driver {
     };
     return laws as Laws;
   }
+}
+
+/** An event, or the result of what runs. */
+function inputOf(happening: Happening, { envelope }: Actor): ActorInput | null {
+  const type = "type" in happening ? happening.type : null;
+  if (type !== null) return { kind: "event", type, payload: null };
+  const [running] = envelope.activities;
+  if (happening.kind !== "result" || running === undefined) return null;
+  return { kind: "activity_done", ref: running.ref, output: null, attempts: 1 };
 }
 
 /** The rules that are not retired after these changes, with the ramps that the registry would give them. */

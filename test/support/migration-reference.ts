@@ -18,6 +18,8 @@ export interface Lived {
   inputs: Input[];
   version: string;
   state: string;
+  /** The activity that runs: its id, and how many had begun before it. Null where none does. */
+  activity: { id: string; nth: number } | null;
 }
 
 interface Timer {
@@ -34,7 +36,8 @@ export function referenceLife(world: World): Lived {
   const life = new Life(world);
   for (const happening of world.happenings) {
     if (happening.kind === "crash") continue;
-    life.transaction(happening, happening.kind === "event" ? happening.type : null);
+    if (happening.kind === "result") life.resultIn(happening);
+    else life.transaction(happening, happening.kind === "event" ? happening.type : null);
   }
   // At the end everyone is visited once, so that idle ones compare.
   life.transaction(endOf(world), null);
@@ -66,6 +69,8 @@ class Life {
   #enteredAt = 0;
   #sinceEntry = 0;
   #timer: Timer | null = null;
+  #activity: Lived["activity"] = null;
+  #begun = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -74,7 +79,8 @@ class Life {
   }
 
   get lived(): Lived {
-    return { inputs: this.#inputs, version: this.#version.id, state: this.#state };
+    const { id } = this.#version;
+    return { inputs: this.#inputs, version: id, state: this.#state, activity: this.#activity };
   }
 
   transaction(point: Pick<Happening, "at" | "epoch">, type: string | null): void {
@@ -89,11 +95,21 @@ class Life {
     this.transaction(point, null);
   }
 
+  /** A transaction whose input is the result of what runs by then. */
+  resultIn(point: Pick<Happening, "at" | "epoch">): void {
+    this.transaction(point, null);
+    if (this.#activity === null) return;
+    this.#result(point.at, point.epoch);
+    this.transaction(point, null);
+  }
+
   /** An input that is known to have happened. */
   input({ type, at, epoch, dueAt }: Input): void {
     while (this.#moves(epoch));
     if (dueAt === null) {
-      this.#event(type, at, epoch);
+      if (!type.startsWith("@done:")) this.#event(type, at, epoch);
+      else if (type === `@done:${this.#activity?.id}`) this.#result(at, epoch);
+      else throw new Error(`There is no activity here for ${type}`);
       return;
     }
     const timer = this.#timer;
@@ -113,6 +129,12 @@ class Life {
     this.#take({ type, at, epoch, dueAt: null }, this.#version.states[this.#state]?.on[type]);
   }
 
+  #result(at: number, epoch: number): void {
+    const type = `@done:${this.#activity?.id}`;
+    this.#activity = null;
+    this.#take({ type, at, epoch, dueAt: null }, this.#version.states[this.#state]?.invoke?.to);
+  }
+
   #take(input: Omit<Input, "handled" | "version">, to: string | undefined): void {
     const handled = to !== undefined;
     this.#inputs.push({ ...input, handled, version: this.#version.id });
@@ -125,6 +147,12 @@ class Life {
     this.#state = state;
     this.#enteredAt = at;
     this.#timer = this.#timerOf(state);
+    this.#activity = this.#begin(state);
+  }
+
+  #begin(state: string): Lived["activity"] {
+    const invoke = this.#version.states[state]?.invoke ?? null;
+    return invoke === null ? null : { id: invoke.id, nth: this.#begun++ };
   }
 
   #timerOf(state: string): Timer | null {
@@ -163,6 +191,7 @@ class Life {
 
   #move(rule: WrittenRule, to: Version, state: string): void {
     const delayBefore = this.#version.states[this.#state]?.after?.delayMs;
+    const ran = this.#version.states[this.#state]?.invoke;
     this.#version = to;
     this.#state = state;
     this.#moved.add(rule.id);
@@ -171,6 +200,10 @@ class Life {
     // The same delay: the same timer, fired or not; another one starts, counted from when the state was entered.
     const same = wanted !== null && wanted.delayMs === delayBefore;
     this.#timer = same ? this.#timer && wanted : wanted;
+    // The same activity goes on, done or not; another one begins.
+    const runs = to.states[state]?.invoke;
+    const goesOn = runs && ran && runs.id === ran.id && runs.src === ran.src;
+    if (!goesOn) this.#activity = this.#begin(state);
   }
 }
 

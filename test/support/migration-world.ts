@@ -16,8 +16,16 @@ export interface Version {
     [state: string]: {
       on: { [event: string]: string };
       after: { delayMs: number; to: string } | null;
+      invoke?: Invoked | null;
     };
   };
+}
+
+/** An activity, and where its end leads. */
+export interface Invoked {
+  id: string;
+  src: string;
+  to: string;
 }
 
 export interface WrittenRule extends Written {
@@ -35,12 +43,12 @@ export type Change = { at: number } & (
 );
 
 /**
- * `visit`: a sweep comes by. `crash`: a transaction that is lost before its commit. `epoch`: that the rules are gone by, the
+ * `result`: of the activity that runs, if one does. `visit`: a sweep comes by. `crash`: a transaction that is lost before its commit. `epoch`: that the rules are gone by, the
  * one in force or a younger one, as isolates may hear of a change before it is in force. It never goes back.
  */
 export type Happening = { at: number; epoch: number } & (
   | { kind: "event"; type: string }
-  | { kind: "visit" | "alarm" }
+  | { kind: "visit" | "alarm" | "result" }
   | { kind: "crash"; type: string | null }
 );
 
@@ -61,8 +69,18 @@ const TYPES = EVENTS;
 
 const state = fc.constantFrom(...STATES);
 
-function versionOf(id: string): fc.Arbitrary<Version> {
+const invoked = fc.option(
+  fc.record({
+    id: fc.constantFrom("charge", "charge", "charge", "other"),
+    src: fc.constantFrom("book", "book", "book", "book", "ship"),
+    to: state,
+  }),
+  { freq: 6, nil: null },
+);
+
+function versionOf(id: string, invoking: boolean): fc.Arbitrary<Version> {
   const stateBody = fc.record({
+    invoke: invoking ? invoked : fc.constant(null),
     on: fc.dictionary(fc.constantFrom(...TYPES), state, { maxKeys: 5 }),
     after: fc.option(fc.record({ delayMs: fc.constantFrom(...DELAYS), to: state }), {
       freq: 3,
@@ -81,9 +99,10 @@ function versionOf(id: string): fc.Arbitrary<Version> {
       return {
         id,
         states: Object.fromEntries(
-          kept.map(([name, { on, after }]) => [
+          kept.map(([name, { on, after, invoke }]) => [
             name,
             {
+              invoke: invoke && { ...invoke, to: known(invoke.to) },
               on: Object.fromEntries(Object.entries(on).map(([type, to]) => [type, known(to)])),
               after: after && { ...after, to: known(after.to) },
             },
@@ -93,14 +112,17 @@ function versionOf(id: string): fc.Arbitrary<Version> {
     });
 }
 
-const versions = fc.tuple(...["v1", "v2", "v3", "v4"].map(versionOf)) as fc.Arbitrary<Version[]>;
+function versions(invoking: boolean): fc.Arbitrary<Version[]> {
+  const all = ["v1", "v2", "v3", "v4"].map((id) => versionOf(id, invoking));
+  return fc.tuple(...all) as fc.Arbitrary<Version[]>;
+}
 
-/** Paths name timers of states too: `@timer:idle:400`. */
+/** Paths name timers of states and ends of activities too: `@timer:idle:400`, `@done:charge`. */
 const path = written
   .map((rule) => ({
     ...rule,
     historyPath: rule.historyPath.map((name) =>
-      name.replace(/@(timer|done|error):.*/, "@timer:idle:400"),
+      name.replace(/@(timer|error):.*/, "@timer:idle:400"),
     ),
   }))
   .filter((rule) => parsePattern(rule).ok);
@@ -136,15 +158,15 @@ function ruleBetween(versions: Version[], id: string): fc.Arbitrary<WrittenRule>
 const SPAN_MS = 20_000;
 const time = fc.integer({ min: 1, max: SPAN_MS });
 
-/** `stopping`: whether rules may also be paused, retired, narrowed. */
-export function worlds(stopping: boolean): fc.Arbitrary<World> {
-  return versions.chain((all) =>
+/** `stopping`: whether rules may also be paused, retired, narrowed; `invoking`: whether states have activities. */
+export function worlds(stopping: boolean, invoking = false): fc.Arbitrary<World> {
+  return versions(invoking).chain((all) =>
     fc
       .record({
         uid: fc.nat(0xffff_ffff).map((n) => n.toString(16).padStart(32, "0")),
         versions: fc.constant(all),
         changes: changesOf(all, stopping),
-        happenings: fc.array(happening, { maxLength: 25 }),
+        happenings: fc.array(happening(invoking), { maxLength: 25 }),
       })
       .map(({ happenings, ...world }) => ({
         ...world,
@@ -153,24 +175,32 @@ export function worlds(stopping: boolean): fc.Arbitrary<World> {
   );
 }
 
+/** With activities and without. */
+export function anyWorlds(stopping: boolean): fc.Arbitrary<World> {
+  return fc.boolean().chain((invoking) => worlds(stopping, invoking));
+}
+
 const anyType = fc.constantFrom(...TYPES);
 
 /** `ahead`: how many changes that are not in force yet are known, if there are so many. */
-const happening = fc.record({
-  at: time,
-  ahead: fc.nat(2),
-  what: fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant("event"), type: anyType }) },
-    { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("visit", "alarm") }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        kind: fc.constant("crash"),
-        type: fc.option(anyType, { nil: null }),
-      }),
-    },
-  ),
-});
+function happening(invoking: boolean): fc.Arbitrary<Drawn> {
+  return fc.record({
+    at: time,
+    ahead: fc.nat(2),
+    what: fc.oneof(
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant("event"), type: anyType }) },
+      { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("visit", "alarm") }) },
+      { weight: invoking ? 5 : 0, arbitrary: fc.record({ kind: fc.constant("result") }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant("crash"),
+          type: fc.option(anyType, { nil: null }),
+        }),
+      },
+    ),
+  });
+}
 
 interface Drawn {
   at: number;
@@ -255,9 +285,19 @@ export function definitionOf({ states }: Version): JsonObject {
     id: "case",
     initial: "idle",
     states: Object.fromEntries(
-      Object.entries(states).map(([name, { on, after }]) => [
+      Object.entries(states).map(([name, { on, after, invoke }]) => [
         name,
         {
+          ...(invoke && {
+            invoke: {
+              id: invoke.id,
+              src: invoke.src,
+              onDone:
+                invoke.to === name
+                  ? { actions: [{ type: "@xstate.log", args: ["done"] }] }
+                  : invoke.to,
+            },
+          }),
           on: Object.fromEntries(
             Object.entries(on).map(([type, to]) => [
               type,

@@ -30,7 +30,7 @@ export interface Circumstance {
   inFlight: boolean;
 }
 
-/** What came of a world that was lived by real objects: rules have other ids, what changed nothing is no change. */
+/** What came of a world without activities that was lived by real objects: rules have other ids, what changed nothing is no change. */
 export interface RealLife extends Lived {
   world: World;
   tenant: string;
@@ -297,7 +297,8 @@ class Driver {
       changes: this.#changes,
       happenings: this.#happenings,
     };
-    return { inputs, version: definitionId, state: stateValue, world, ...this.#address };
+    const lived = { inputs, version: definitionId, state: stateValue, activity: null };
+    return { ...lived, world, ...this.#address };
   }
 }
 
