@@ -12,14 +12,22 @@ const SIGN = encoder.encode("\n");
  * A JSON answer that may be long in coming. Nobody tells a server that a caller has hung up until it writes something, so
  * an answer that is not there soon begins with white space, and `isPresent` writes a little more.
  */
-export class PatientAnswer {
-  #writer: WritableStreamDefaultWriter<Uint8Array> | null = null;
+export class PatientAnswer<Reply> {
+  readonly #asked = Promise.withResolvers<null>();
+  readonly #begun = Promise.withResolvers<WritableStreamDefaultWriter<Uint8Array>>();
   #gone = false;
 
-  /** Whether the caller is still there; before the answer began, nothing else can be assumed. */
+  /** The reply where it comes soon; null when the answer has to begin without it. */
+  async soon(reply: Promise<Reply>): Promise<Reply | null> {
+    const late = pause(LIMITS.answerBeginsMs).then(() => null);
+    return await Promise.race([reply, late, this.#asked.promise]);
+  }
+
+  /** Whether the caller is still there. The answer begins for that. */
   async isPresent(): Promise<boolean> {
-    if (this.#writer === null || this.#gone) return !this.#gone;
-    this.#writer.write(SIGN).catch(() => (this.#gone = true));
+    this.#asked.resolve(null);
+    const writer = await this.#begun.promise;
+    writer.write(SIGN).catch(() => (this.#gone = true));
     // As long as a connection that is closed at the other end takes to say so.
     await pause(LIMITS.hangUpMs);
     return !this.#gone;
@@ -29,7 +37,7 @@ export class PatientAnswer {
   begin(context: AppContext, body: Promise<JsonValue>, instead: JsonValue): Response {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
-    this.#writer = writer;
+    this.#begun.resolve(writer);
     writer.closed.catch(() => (this.#gone = true));
     const finished = body
       .catch((error: unknown) => {

@@ -5,7 +5,6 @@ import { CURSOR_INVALID } from "../base/cursor.ts";
 import { PerdureError } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { pause } from "../base/pause.ts";
 import { decodePlace, encodePlace } from "../base/place-cursor.ts";
 import { given } from "../base/refused.ts";
 import { sha256Hex } from "../base/sha256.ts";
@@ -14,7 +13,7 @@ import { mergePage } from "../directory/merge.ts";
 import type { ReadBehind } from "../directory/merge.ts";
 import type { Place } from "../directory/rpc.ts";
 import type { Env } from "../env.ts";
-import type { ListQuery, ListedTask } from "../tasks/rpc.ts";
+import type { ListQuery, ListedTask, QueueRpc } from "../tasks/rpc.ts";
 import { json, respond } from "./answer.ts";
 import { PatientAnswer } from "./patient-answer.ts";
 import { queueName, queueNames, queueObjectName } from "./queue-call.ts";
@@ -24,6 +23,8 @@ import { list, object, page, ref } from "./schemas/json-schema.ts";
 import { TASK_KINDS, TASK_STATUSES } from "./schemas/task-words.ts";
 
 const tag = "Tasks";
+
+type ClaimReply = Awaited<ReturnType<QueueRpc["claim"]>>;
 
 const NO_TASKS = { tasks: [] };
 
@@ -88,12 +89,12 @@ export const queueRoutes = [
       const { worker, max = 1, waitMs = 0, leaseMs = null } = body;
       const { tenant } = principal;
       const { queue } = params;
-      const answer = new PatientAnswer();
+      const answer = new PatientAnswer<ClaimReply>();
       const present = () => answer.isPresent();
       const query = { tenant, queue, worker, max, waitMs, leaseMs, present };
       const name = queueObjectName(principal, queue);
       const claiming = callObject(env.QUEUES, name, true, (object) => object.claim(query));
-      const soon = await Promise.race([claiming, pause(LIMITS.answerBeginsMs)]);
+      const soon = await answer.soon(claiming);
       if (soon) return respond(context, soon);
       const tasks = claiming.then((reply) => (reply.ok ? reply.body : NO_TASKS));
       return answer.begin(context, tasks, NO_TASKS);
