@@ -41,7 +41,9 @@ export async function runSlot(
   const count = clients === 1 ? options.instancesAlone : options.instances;
   const serve = <T>(work: (running: Running) => Promise<T>): Promise<T> =>
     lab.serve(target, async (running) => {
-      await mixed(target, running, load, names("warm", options.warmUp));
+      const warm = await mixed(target, running, load, names("warm", options.warmUp));
+      // Also ends what a server goes on with after its answers.
+      await checkOutcomes(target, running, names("warm", warm.done));
       return work(running);
     });
   const first = await serve(async (running) => {

@@ -13,9 +13,18 @@ export function installPackages(): void {
   if (isInstalled()) return;
   console.error("Installing the peers' packages (once, about 230 MB) …");
   // One of them would report the install to its makers from a script.
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const { status, stderr } = spawnSync("npm", args, { cwd: HERE, encoding: "utf8" });
-  if (status !== 0) throw new Refusal(`npm ci in bench/peers failed: ${stderr.trim()}`);
+  const args = [
+    "ci",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    "--prefix",
+    HERE,
+  ];
+  const { status, stderr, error } = spawnSync("npm", args, { cwd: HERE, encoding: "utf8" });
+  if (status === 0) return;
+  throw new Refusal(`npm ci in bench/peers failed: ${error?.message ?? stderr.trim()}`);
 }
 
 /** Of an installed package. */

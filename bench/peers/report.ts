@@ -62,18 +62,19 @@ function rows({ clients, contenders }: Cell, mode: Mode): string[][] {
   ]);
 }
 
-/** Slower servers may not have come to the end of their instances. */
+/** Slower servers may not have come to the end of their instances; nothing if all have. */
 function cut(cells: readonly Cell[], { instances, instancesAlone }: ContestOptions): string[] {
-  const lines = cells.flatMap(({ clients, contenders }) => {
+  const names = (cells[0]?.contenders ?? []).map(({ name }) => name);
+  const done = cells.map(({ clients, contenders }) => {
     const wanted = clients === 1 ? instancesAlone : instances;
-    return contenders.flatMap(({ name, slots }) =>
-      LIMITED.flatMap((mode) => {
-        const least = Math.min(...slots.map((slot) => slot[mode].done));
-        return least < wanted ? [`  ${clients} ${name}, ${mode}: ${least} of ${wanted}`] : [];
-      }),
+    const least = contenders.map(({ slots }) =>
+      Math.min(...slots.flatMap((slot) => LIMITED.map((mode) => slot[mode].done))),
     );
+    return { clients, wanted, least };
   });
+  if (done.every(({ wanted, least }) => least.every((count) => count === wanted))) return [];
+  const rows = done.map(({ clients, wanted, least }) => [clients, wanted, ...least].map(String));
   const title =
-    "Instances done when a stretch's time was up (clients, server, mode; the least of all rounds)";
-  return lines.length === 0 ? [] : [[title, ...lines].join("\n")];
+    "Instances done when the time of a stretch was up, the least of all modes and rounds";
+  return [`${title}\n${table([["clients", "wanted", ...names], ...rows], [])}`];
 }

@@ -18,7 +18,7 @@ const KEYS = PEERS.map(({ key }) => key);
 const QUICK_NOTE = "--quick shows that it works, not how fast it is: these figures mean nothing.";
 const NOTES = `Rates and latencies are medians over the rounds; a ratio is the median of the rounds' own ratios.
 CPU and memory are those of all processes of a server; in "mixed" the CPU of the creates too. Every answer was
-checked, and each instance was read afterwards. docs/benchmarks.md says what each of these does and does not do for it.`;
+checked, and each instance that can be read was read afterwards. docs/benchmarks.md says what each of these does and does not do for it.`;
 
 await runScript(async () => {
   const options = readPeersOptions(process.argv.slice(2), KEYS);

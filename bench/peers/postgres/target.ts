@@ -5,7 +5,7 @@ import { answers, freePort, startProcess } from "../started-process.ts";
 import { PLAIN_WIRE } from "../wire.ts";
 import { databaseVersion, startDatabase } from "./database.ts";
 
-/** Of the server to the database. More did not make it faster on two cores. */
+/** Of the server to the database; requests beyond wait for one of them, as in any pool. */
 const CONNECTIONS = 32;
 
 /** XState by hand, each event one transaction of PostgreSQL. */
