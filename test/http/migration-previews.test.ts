@@ -133,6 +133,45 @@ describe("a preview", () => {
     expect(await standing([waiting])).toEqual([family.v1]);
   });
 
+  it("counts the activities that moves then carry, cancel and start", async () => {
+    const invoked = (...ids: string[]) =>
+      ids.map((id) => ({
+        id,
+        src: "task",
+        input: { queue: "nobody" },
+        onDone: "over",
+        onError: "over",
+      }));
+    const trip = (...ids: string[]) => ({
+      initial: "draft",
+      states: { draft: { on: { BOOK: "booked" } }, booked: { invoke: invoked(...ids) }, over: {} },
+    });
+    const family = await Family.of(trip("hotel", "flight"));
+    const paths = await Promise.all([family.lived(["BOOK"]), family.lived(["BOOK"])]);
+    await family.lived([]);
+    const body = family.second({ historyPath: ["BOOK"] }, trip("train", "hotel", "visa"));
+    const plan = await family.planned(body, ({ match, pending }) => match === 2 && pending === 1);
+    expect(plan.activities).toEqual({ kept: 2, cancelled: 2, started: 4 });
+    await family.moved(body);
+    for (const path of paths) {
+      const { moved } = (await records(idOf(path))).at(-1) as Body;
+      const listed = (ids: string[]) => ids.map((id) => ({ state: "booked", id, src: "task" }));
+      expect(moved.activities).toEqual({
+        kept: listed(["hotel"]),
+        cancelled: listed(["flight"]),
+        started: listed(["train", "visa"]),
+      });
+      const { activities } = await read(path);
+      expect(activities.map(({ id, status }: Body) => `${id} ${status}`)).toEqual([
+        "hotel running",
+        "train running",
+        "visa running",
+        "flight cancelled",
+      ]);
+      await expectReplays(idOf(path));
+    }
+  });
+
   it("names those who came near: all that the path names, in order, but not as the rule wants it", async () => {
     const family = await Family.of(chainOf(["A", "B", "C"]));
     const near = await Promise.all(
