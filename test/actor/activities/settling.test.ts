@@ -1,0 +1,175 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { SettleCommand } from "../../../src/actor/rpc.ts";
+import { DEFAULT_TENANT } from "../../../src/base/ids.ts";
+import { arrived, caller, hanging, service } from "../../support/activities.ts";
+import type { OutgoingCall } from "../../support/activities.ts";
+import {
+  actorNow,
+  crash,
+  expectReplays,
+  objectOf,
+  records,
+  sent,
+  spawned,
+  sqlIn,
+} from "../../support/actors.ts";
+import { call } from "../../support/api.ts";
+import { until } from "../../support/until.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** A result from whoever works for the activity `ref`; how the actor takes it. */
+async function settled(id: string, ref: string, output: string): Promise<object> {
+  const command: SettleCommand = {
+    tenant: DEFAULT_TENANT,
+    id,
+    ref,
+    outcome: { output },
+    attempts: 1,
+    by: "worker",
+    principal: null,
+  };
+  const object = objectOf(id) as unknown as { settle(one: SettleCommand): Promise<object> };
+  return ((await object.settle(command)) as { body: object }).body;
+}
+
+/** An actor whose activity `2:0` waits for its result. */
+async function working(): Promise<string> {
+  service(hanging);
+  const id = await spawned(caller({}));
+  await sent(id, "GO");
+  return id;
+}
+
+const control = (id: string, action: string) =>
+  call("POST", `/v1/actors/${id}/${action}`, { body: {} });
+
+describe("a result from outside", () => {
+  test("is taken once; the same one again is known, another one is late", async () => {
+    const id = await working();
+    expect(await settled(id, "2:0", "a")).toMatchObject({ taken: true, same: false });
+    expect(await settled(id, "2:0", "a")).toEqual({
+      taken: false,
+      status: "completed",
+      same: true,
+    });
+    expect(await records(id)).toHaveLength(3);
+    expect(await settled(id, "2:0", "b")).toEqual({
+      taken: false,
+      status: "completed",
+      same: false,
+    });
+    const [, , done, late] = await records(id);
+    expect(done).toMatchObject({ kind: "activity_done", handled: true, by: "worker" });
+    expect(late).toMatchObject({ kind: "activity_done", handled: false, reason: "late" });
+    expect((await actorNow(id)).context.got).toBe("a");
+    await expectReplays(id);
+  });
+
+  test("of an activity that was cancelled, or never was, is late", async () => {
+    const id = await working();
+    await sent(id, "LEAVE");
+    expect(await settled(id, "2:0", "a")).toMatchObject({ taken: false, status: "cancelled" });
+    expect(await settled(id, "9:9", "a")).toMatchObject({ taken: false, status: null });
+    expect((await actorNow(id)).stateValue).toBe("idle");
+    await expectReplays(id);
+  });
+
+  test("waits in a paused actor, over a crash; the same one is known, another one is not taken", async () => {
+    const id = await working();
+    await control(id, "pause");
+    expect(await settled(id, "2:0", "a")).toMatchObject({ taken: true, same: false });
+    await crash();
+    expect(await settled(id, "2:0", "a")).toMatchObject({ taken: false, same: true });
+    expect(await settled(id, "2:0", "b")).toMatchObject({ taken: false, same: false });
+    expect(await records(id)).toHaveLength(3);
+    await control(id, "resume");
+    const { context } = await arrived(id, "done");
+    expect(context.got).toBe("a");
+    expect((await records(id)).at(-1)).toMatchObject({ kind: "activity_done", by: "worker" });
+    await expectReplays(id);
+  });
+});
+
+describe("a result that cannot be written down", () => {
+  test("is asked for again under the same key", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const calls = service(() => new Response("fine"));
+    const id = await spawned(caller({}));
+    await sqlIn(
+      id,
+      "CREATE TRIGGER broken BEFORE INSERT ON log WHEN NEW.kind = 'activity_done' BEGIN SELECT RAISE(ABORT, 'injected'); END",
+    );
+    await sent(id, "GO");
+    await until(
+      async () => calls.length,
+      (count) => count === 1,
+    );
+    const [row] = await until(
+      () => sqlIn<{ outbox: string }>(id, "SELECT outbox FROM actor"),
+      ([one]) => one?.outbox.includes("known") === true,
+    );
+    expect(JSON.parse(row?.outbox ?? "[]")).toMatchObject([{ attempts: 0 }]);
+    await sqlIn(id, "DROP TRIGGER broken");
+    const { context } = await arrived(id, "done");
+    expect(context.got.body).toBe("fine");
+    // It was kept, so nobody was asked twice.
+    expect(calls).toHaveLength(1);
+    await expectReplays(id);
+  });
+});
+
+describe("many activities at once", () => {
+  test("are called six at a time, and each in its turn", async () => {
+    let underWay = 0;
+    let most = 0;
+    let open = false;
+    const answer = async (sentCall: OutgoingCall) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await until(
+        async () => open,
+        (now) => now,
+      );
+      underWay -= 1;
+      return new Response(sentCall.url);
+    };
+    const calls = service(answer);
+    const region = (n: number) => ({
+      initial: "calling",
+      states: {
+        calling: {
+          invoke: {
+            id: `call${n}`,
+            src: "http",
+            input: { url: `http://service.example/${n}` },
+            onDone: "done",
+            onError: "done",
+          },
+        },
+        done: { type: "final" },
+      },
+    });
+    const regions = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`r${n}`, region(n)]));
+    const id = await spawned({
+      initial: "idle",
+      states: {
+        idle: { on: { GO: "all" } },
+        all: { type: "parallel", states: regions, onDone: "done" },
+        done: {},
+      },
+    });
+    await sent(id, "GO");
+    await until(
+      async () => calls.length,
+      (count) => count === 6,
+    );
+    expect(calls).toHaveLength(6);
+    open = true;
+    expect((await arrived(id, "done")).stateValue).toBe("done");
+    expect(calls).toHaveLength(10);
+    expect(most).toBe(6);
+    await expectReplays(id);
+  });
+});
