@@ -8,8 +8,12 @@ import { Refusal } from "../../scripts/refusal.ts";
 const HERE = import.meta.dirname;
 const require = createRequire(join(HERE, "package.json"));
 
+/** Several peers need the packages; trying once is enough. */
+let failure: Refusal | null = null;
+
 /** Puts the peers' packages beside their package.json unless they are there; they are no part of the project's own. */
 export function installPackages(): void {
+  if (failure !== null) throw failure;
   if (isInstalled()) return;
   console.error("Installing the peers' packages (once, about 230 MB) …");
   // One of them would report the install to its makers from a script.
@@ -24,7 +28,8 @@ export function installPackages(): void {
   ];
   const { status, stderr, error } = spawnSync("npm", args, { cwd: HERE, encoding: "utf8" });
   if (status === 0) return;
-  throw new Refusal(`npm ci in bench/peers failed: ${error?.message ?? stderr.trim()}`);
+  failure = new Refusal(`npm ci in bench/peers failed: ${error?.message ?? stderr.trim()}`);
+  throw failure;
 }
 
 /** Of an installed package. */
