@@ -22,7 +22,6 @@ import type { Gone, Observer } from "./observer.ts";
 import { Reach } from "./reach.ts";
 import type { Place } from "./reach.ts";
 import type { OutboxItem } from "./outbox.ts";
-import { soFar } from "./outbox.ts";
 import { Store } from "./store.ts";
 import { Waiters } from "./waiters.ts";
 import { Work } from "./work.ts";
@@ -173,7 +172,7 @@ export class Resident {
   /** Begins a transaction, without a wait after `ready`; with its first record where it begins the actor. */
   work(actor: Actor, born: LogRecord | null = null): Work {
     const laws = new Laws(this.#reach, this.#decider.draft(this.#actor), this.db);
-    return new Work(actor, laws, born, (ref) => soFar(this.outbox, ref));
+    return new Work(actor, laws, born, this.outbox);
   }
 
   async #read(): Promise<void> {

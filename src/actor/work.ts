@@ -4,7 +4,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import { advance } from "../lifecycle/advance.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../lifecycle/input.ts";
-import type { Input, Origin, SoFar } from "../lifecycle/input.ts";
+import type { Input, Origin } from "../lifecycle/input.ts";
 import { moveBy } from "../lifecycle/move.ts";
 import { refuseMove } from "../lifecycle/refuse-move.ts";
 import type { LogRecord, Timer } from "../lifecycle/types.ts";
@@ -13,6 +13,8 @@ import { winnerAt } from "../migration/evaluate.ts";
 import type { Move } from "../migration/rule.ts";
 import type { ReadyRule } from "../registry/rule-cache.ts";
 import type { Laws } from "./laws.ts";
+import { hasRoom, outboxAfter, soFar } from "./outbox.ts";
+import type { OutboxItem } from "./outbox.ts";
 
 /** Where a work can go back to. */
 export interface Mark {
@@ -20,6 +22,15 @@ export interface Mark {
   readonly records: number;
   readonly movedTo: string | null;
 }
+
+const FULL: Advanced = {
+  ok: false,
+  fault: {
+    code: "limit_exceeded",
+    limit: "outboxBytes",
+    message: `What the actor has to do outside would have more bytes of JSON than the limit outboxBytes of ${LIMITS.outboxBytes}: wait until some of it is done.`,
+  },
+};
 
 /**
  * What one transaction will commit: an actor moved on by records that are not yet written. Before the first, and after
@@ -30,20 +41,20 @@ export class Work {
   readonly #laws: Laws;
   /** ms that a rule's times are behind the actor's; a clock that moves in this transaction was not ahead before it. */
   readonly #offsetMs: number;
-  readonly #soFar: (ref: string) => SoFar | null;
+  readonly #outbox: readonly OutboxItem[];
   #actor: Actor;
   #movedTo: string | null = null;
 
-  /** `soFar`: how far the work for an activity is, by its ref. */
+  /** `outbox`: what is still to be done outside, before all this. */
   constructor(
     actor: Actor,
     laws: Laws,
     born: LogRecord | null = null,
-    soFar: (ref: string) => SoFar | null = () => null,
+    outbox: readonly OutboxItem[] = [],
   ) {
     const { envelope } = actor;
     this.#laws = laws;
-    this.#soFar = soFar;
+    this.#outbox = outbox;
     this.#offsetMs = envelope.clockOffsetMs;
     const { epoch } = laws;
     this.#actor = envelope.epoch === epoch ? actor : { ...actor, envelope: { ...envelope, epoch } };
@@ -72,7 +83,14 @@ export class Work {
   }
 
   try(input: Input, at: number, origin: Origin): Advanced {
-    return advance(this.#actor, input, at, origin);
+    const advanced = advance(this.#actor, input, at, origin);
+    return advanced.ok && this.#asksTooMuch(advanced.record) ? FULL : advanced;
+  }
+
+  /** Whether the outbox has no room for what a record asks for. The end of an actor is always heard. */
+  #asksTooMuch(record: LogRecord): boolean {
+    const asks = record.effects.some(({ kind }) => kind === "start" || kind === "send");
+    return asks && !hasRoom(outboxAfter(this.#outbox, [...this.records, record]));
   }
 
   take(advanced: Advanced & { ok: true }): void {
@@ -179,7 +197,7 @@ export class Work {
   #firing(timer: Timer): Input {
     const input = { kind: "timer", timerId: timer.id } as const;
     const late = timer.kind === "activity" && timer.what === "deadline";
-    const so = late ? this.#soFar(timer.activity) : null;
+    const so = late ? soFar(this.#outbox, timer.activity) : null;
     return so === null ? input : { ...input, so };
   }
 

@@ -25,6 +25,11 @@ export const LIMITS = {
   recordsPerActor: 1_000_000,
   /** timers of one actor, armed and parked; they live inside the snapshot row. */
   timersPerActor: 1_000,
+  /**
+   * bytes of JSON; an actor's whole snapshot after a step. Its row has as much room beside it as there may be to do outside,
+   * and as what comes without a step can add: results of children, errors, messages without a taker.
+   */
+  snapshotBytes: 1_190_000,
   /** activities of one actor, running and failed ones; they live inside the snapshot row. */
   activitiesPerActor: 100,
   /** bytes of JSON; one activity's input, and that of what undoes it. */
@@ -33,6 +38,8 @@ export const LIMITS = {
   activitiesBytes: 250_000,
   /** bytes of JSON; inputs of activities and messages that one step asks for: until they are carried out they share that row too. */
   askedBytes: 250_000,
+  /** bytes of JSON; one message to another actor. */
+  messageBytes: 100_000,
   /** messages that one step sends to other actors. */
   messagesPerStep: 100,
   /** children of one activity; each has a place in its parent's row. */

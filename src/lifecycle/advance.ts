@@ -4,6 +4,7 @@ import { settleChild } from "./children.ts";
 import { changeRefs, control } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
 import { Effects } from "./effects.ts";
+import { snapshotFault } from "./envelope.ts";
 import { finish } from "./finish.ts";
 import { fire } from "./fire.ts";
 import type { Input, Origin } from "./input.ts";
@@ -62,7 +63,8 @@ export function advance(actor: Actor, input: Input, at: number, origin: Origin):
     case "scheduled": {
       const { kind, type, payload, dueAt } = input;
       const set = arm(envelope, { kind: "schedule", event: { ...payload, type }, dueAt }, at);
-      const fault = timerFault({ ...envelope, ...set });
+      const armed = { ...envelope, ...set };
+      const fault = timerFault(armed) ?? snapshotFault(armed);
       if (fault) return { ok: false, fault };
       const result = { timerId: `t${set.generations}`, dueAt };
       return control(actor, set, { kind, type, payload: { dueAt, payload }, result }, at, origin);

@@ -8,6 +8,7 @@ import type { Command, EventData } from "../machine/types.ts";
 import { nextEvents, tagsOf } from "../machine/view.ts";
 import type { Actor } from "./actor.ts";
 import type { Origin } from "./input.ts";
+import { snapshotFault } from "./envelope.ts";
 import { encodeBody } from "./record.ts";
 import { applyTimerCommand, timerFault, tooManyTimers } from "./timers.ts";
 import { beginActivity, stopActivity } from "./activities.ts";
@@ -90,7 +91,7 @@ export function conclude(
   };
   if (envelope.machine.output !== undefined) result["output"] = envelope.machine.output;
   if (!handled) result["nextEvents"] = nextEvents(live);
-  return complete(
+  const completed = complete(
     { envelope, machine, live },
     {
       ...part,
@@ -104,6 +105,9 @@ export function conclude(
     at,
     origin,
   );
+  if (!completed.ok) return completed;
+  const grown = snapshotFault(completed.actor.envelope, before.seq === 0 ? null : before);
+  return grown === null ? completed : { ok: false, fault: grown };
 }
 
 type Timed = Parameters<typeof applyTimerCommand>[1];

@@ -1,6 +1,8 @@
 import { PerdureError } from "../base/errors.ts";
-import { canonicalJson } from "../base/json.ts";
+import { bytesOver, canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { Fault } from "../machine/evaluation.ts";
 import { ENVELOPE_FORMAT } from "./types.ts";
 import type { Envelope } from "./types.ts";
 
@@ -26,8 +28,25 @@ const UPGRADES: readonly ((envelope: JsonObject) => JsonObject)[] = [
   }),
 ];
 
+/** Texts already written: a snapshot is measured before it is committed, and never changed, only replaced. */
+const texts = new WeakMap<Envelope, string>();
+
 export function encodeEnvelope(envelope: Envelope): string {
-  return JSON.stringify(envelope);
+  const known = texts.get(envelope);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(envelope);
+  texts.set(envelope, text);
+  return text;
+}
+
+/** Null, or why an actor cannot be kept like this: what it has becomes one row. One that was larger `before` may go on. */
+export function snapshotFault(envelope: Envelope, before: Envelope | null = null): Fault | null {
+  const limit = LIMITS.snapshotBytes;
+  const bytes = bytesOver(limit, encodeEnvelope(envelope));
+  if (bytes <= limit) return null;
+  if (before !== null && bytes <= bytesOver(limit, encodeEnvelope(before))) return null;
+  const message = `The actor's snapshot would have ${bytes} bytes of JSON; the limit snapshotBytes is ${limit}.`;
+  return { code: "limit_exceeded", limit: "snapshotBytes", message };
 }
 
 /** Reads an envelope of this or any older format; refuses a newer one with both numbers. */

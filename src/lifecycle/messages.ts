@@ -5,8 +5,8 @@ import type { Actor } from "./actor.ts";
 import { control } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
 import type { Input, Origin } from "./input.ts";
-import { park, react } from "./react.ts";
-import { armed, hasRoomFor } from "./timers.ts";
+import { hasRoomFor, park, react } from "./react.ts";
+import { armed } from "./timers.ts";
 import type { Undeliverable } from "./types.ts";
 
 /** An event from another actor. Its sender does not wait for what becomes of it, so a step that fails is parked. */

@@ -5,9 +5,10 @@ import type { Actor } from "./actor.ts";
 import { conclude, control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import type { Effects } from "./effects.ts";
+import { snapshotFault } from "./envelope.ts";
 import type { Origin } from "./input.ts";
 import { timerFault } from "./timers.ts";
-import type { RecordError, Timer } from "./types.ts";
+import type { Envelope, RecordError, Timer } from "./types.ts";
 
 /** Gives an event to the machine. */
 export function react(
@@ -27,6 +28,12 @@ export function react(
 export function scopeOf({ envelope }: Actor, now: number): StepScope {
   const { id, definitionId, uid, seq } = envelope;
   return { id, definitionId, uid, seq: seq + 1, now };
+}
+
+/** Whether an actor can keep something that came and failed, to take it up again. */
+export function hasRoomFor(envelope: Envelope, timer: Timer): boolean {
+  const kept = { ...envelope, timers: [...envelope.timers, timer] };
+  return (timerFault(kept) ?? snapshotFault(kept)) === null;
 }
 
 /** What failed without a caller: recorded with its error, and kept as a timer that a retry makes due. */

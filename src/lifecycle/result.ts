@@ -11,8 +11,8 @@ import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import { Effects } from "./effects.ts";
 import type { Origin } from "./input.ts";
-import { park, react, scopeOf } from "./react.ts";
-import { armed, hasRoomFor, resultName } from "./timers.ts";
+import { hasRoomFor, park, react, scopeOf } from "./react.ts";
+import { armed, resultName } from "./timers.ts";
 import type { Activity, Envelope } from "./types.ts";
 
 /** How an activity ended, and in how many attempts. */

@@ -99,11 +99,6 @@ export function timerFault(set: TimerSet): Fault | null {
   };
 }
 
-/** Whether an actor can hold one more timer, parked or not. */
-export function hasRoomFor(set: TimerSet, timer: Timer): boolean {
-  return timerFault({ ...set, timers: [...set.timers, timer] }) === null;
-}
-
 /** The event that a firing timer gives to the machine. A delayed transition's name is derived here, so renames survive. */
 export function timerEvent(timer: Timer, machine: CompiledMachine): EventData {
   if (timer.kind !== "after") return "event" in timer ? timer.event : { type: timerName(timer) };

@@ -44,6 +44,7 @@ function checkAsked(commands: readonly Command[], evaluation: Evaluation): void 
       requireSize("activityInputBytes", "input of an activity", input, evaluation);
       asked.push(input);
     } else if (command.kind === "send_to") {
+      requireSize("messageBytes", "message to another actor", command.event, evaluation);
       messages += 1;
       asked.push(command.event);
     }
@@ -65,6 +66,7 @@ type SizeLimit =
   | "outputBytes"
   | "emittedBytes"
   | "activityInputBytes"
+  | "messageBytes"
   | "askedBytes";
 
 export function requireSize(

@@ -219,7 +219,7 @@ describe("an actor that has a parent", () => {
       uid: born.parent.uid,
       activity: `${born.parent.uid}:3:0`,
     });
-    expect(life.event("HI").effects).toMatchObject([{ kind: "send", to: "#_parent" }]);
+    expect(life.event("HI").effects).toMatchObject([{ kind: "send", to: "p" }]);
     expect(life.event("END").effects).toEqual([
       { kind: "tell_parent", ref: "3:0", outcome: { output: { n: 1 } } },
     ]);

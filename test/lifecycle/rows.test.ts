@@ -7,6 +7,7 @@ import { advance } from "../../src/lifecycle/advance.ts";
 import { beginActor } from "../../src/lifecycle/birth.ts";
 import type { Advanced } from "../../src/lifecycle/conclude.ts";
 import { NO_ORIGIN } from "../../src/lifecycle/input.ts";
+import { encodeEnvelope } from "../../src/lifecycle/envelope.ts";
 import { encodeBody } from "../../src/lifecycle/record.ts";
 import { checkDefinition } from "../../src/machine/check.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
@@ -34,12 +35,11 @@ const exceeds = (limit: string): object => ({
 });
 
 test("all that shares the snapshot's row, each at its limit, stays below what a row holds", () => {
-  const { contextBytes, timerBytes, timersPerActor, positionBytes } = LIMITS;
-  const { refsPerActor, refNameChars, refValueChars } = LIMITS;
-  // A parked timer says little beside itself when the timers are at their limit; a character takes six bytes at most.
-  const parked = timerBytes + timersPerActor * 150;
-  const refs = refsPerActor * (refNameChars + refValueChars) * 6;
-  expect(contextBytes + parked + positionBytes + refs + 5_000).toBeLessThan(ROW_BYTES);
+  const { snapshotBytes, activitiesBytes, undeliverableBytes, messageBytes, outboxBytes } = LIMITS;
+  // What comes without a step: a parked timer says little beside itself when the timers are at their limit.
+  const parked = LIMITS.timersPerActor * 150;
+  const added = activitiesBytes + Math.max(undeliverableBytes, messageBytes) + parked;
+  expect(snapshotBytes + added + outboxBytes + 5_000).toBeLessThan(ROW_BYTES);
   expect(LIMITS.recordBytes + 5_000).toBeLessThan(ROW_BYTES);
 });
 
@@ -99,6 +99,32 @@ describe("a record", () => {
       },
     });
   });
+});
+
+test("a snapshot is kept at the limit of its bytes, and refused one past it, unless it was larger before", () => {
+  const keep = { type: "@xstate.assign", context: { pad: { "@expr": "event.pad" } } };
+  const actor = born({
+    initial: "a",
+    context: { pad: "" },
+    states: { a: { on: { PAD: { actions: keep } } } },
+  });
+  const payload = { pad: "x".repeat(240_000) };
+  const later = { kind: "scheduled", type: "PAD", payload, dueAt: 9_000 } as const;
+  const scheduled = advance(actor, later, 1_000, NO_ORIGIN);
+  if (!scheduled.ok) throw new Error(scheduled.fault.message);
+  const padded = (from: Actor, length: number) => sent(from, "PAD", { pad: "x".repeat(length) });
+  const least = padded(scheduled.actor, 0);
+  if (!least.ok) throw new Error(least.fault.message);
+  const room = LIMITS.snapshotBytes - encodeEnvelope(least.actor.envelope).length;
+  const most = padded(scheduled.actor, room);
+  if (!most.ok) throw new Error(most.fault.message);
+  expect(padded(scheduled.actor, room + 1)).toMatchObject(exceeds("snapshotBytes"));
+  expect(advance(most.actor, later, 1_000, NO_ORIGIN)).toMatchObject(exceeds("snapshotBytes"));
+  // Children that end, say, have made it larger; it may become smaller step by step.
+  const { envelope } = most.actor;
+  const larger = { ...most.actor, envelope: { ...envelope, refs: { r: "x".repeat(1_000) } } };
+  expect(padded(larger, room - 1).ok).toBe(true);
+  expect(padded(larger, room + 1)).toMatchObject(exceeds("snapshotBytes"));
 });
 
 test("a state value is kept at the limit of its bytes, and refused one past it", () => {
