@@ -1,19 +1,10 @@
-import { readFileSync, readdirSync } from "node:fs";
-import { peakMegabytes } from "./process-facts.ts";
-
-/** Linux counts processor time in these for everybody, whatever the kernel's own clock. */
-const TICKS_PER_SECOND = 100;
-
-interface Process {
-  pid: number;
-  parent: number;
-  /** Its own and that of its children that have ended. */
-  cpuSeconds: number;
-}
+import { existsSync, readdirSync } from "node:fs";
+import { peakMegabytes, processTimes, sharedMegabytes } from "./process-facts.ts";
+import type { ProcessTimes } from "./process-facts.ts";
 
 /** Processor seconds that these processes and all below them have used; null where there is no `/proc`. */
 export function treesCpuSeconds(roots: readonly number[]): number | null {
-  return sum(trees(roots).map(({ cpuSeconds }) => cpuSeconds));
+  return sum(trees(roots).map(({ own, ofEndedChildren }) => own + ofEndedChildren));
 }
 
 /**
@@ -28,13 +19,7 @@ function sum(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
 }
 
-/** The part of its memory that is on the account of others: PostgreSQL's processes share most of theirs. */
-function sharedMegabytes(pid: number): number {
-  const rollup = readIfThere(`/proc/${pid}/smaps_rollup`);
-  const kilobytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(rollup)?.[1] ?? 0);
-  return (kilobytes("Rss") - kilobytes("Pss")) / 1024;
-}
+type Process = ProcessTimes & { pid: number };
 
 function trees(roots: readonly number[]): Process[] {
   const all = processes();
@@ -44,30 +29,10 @@ function trees(roots: readonly number[]): Process[] {
 }
 
 function processes(): Process[] {
-  return namesIn("/proc").flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? readIfThere(`/proc/${name}/stat`) : "";
-    if (stat === "") return [];
-    // The second field is the command in parentheses and may hold blanks; the fourth is the parent, 14 to 17 are
-    // utime, stime, cutime and cstime.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const ticks = fields.slice(11, 15).reduce((total, field) => total + Number(field), 0);
-    return { pid: Number(name), parent: Number(fields[1]), cpuSeconds: ticks / TICKS_PER_SECOND };
+  const names = existsSync("/proc") ? readdirSync("/proc") : [];
+  return names.flatMap((name) => {
+    const pid = Number(name);
+    const times = Number.isInteger(pid) ? processTimes(pid) : null;
+    return times === null ? [] : [{ pid, ...times }];
   });
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-/** A process may end while it is looked at. */
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }
