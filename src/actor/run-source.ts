@@ -1,5 +1,6 @@
 import { parseCodeInput } from "../activities/policy-input.ts";
 import type { AttemptFailure } from "../activities/types.ts";
+import { abortAfter } from "../base/abort-after.ts";
 import { bytesOver, dataFault } from "../base/json.ts";
 import type { JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -45,13 +46,14 @@ async function attempt(
     const message = `This deployment has no source '${src}' in src/implementations.`;
     return { failure: { code: "failed", message, retryable: true } };
   }
-  const late = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([late, cancelled]);
-  const ended = Promise.withResolvers<Attempted>();
-  signal.addEventListener("abort", () => ended.resolve({ failure: timedOut(timeoutMs) }));
-  // Nobody waits for it once the time is over.
-  const running = run(src, () => source({ ...args, signal }));
-  return await Promise.race([running, ended.promise]);
+  return await abortAfter(timeoutMs, async (late) => {
+    const signal = AbortSignal.any([late, cancelled]);
+    const ended = Promise.withResolvers<Attempted>();
+    signal.addEventListener("abort", () => ended.resolve({ failure: timedOut(timeoutMs) }));
+    // Nobody waits for it once the time is over.
+    const running = run(src, () => source({ ...args, signal }));
+    return await Promise.race([running, ended.promise]);
+  });
 }
 
 async function run(src: string, source: () => Promise<unknown>): Promise<Attempted> {

@@ -1,6 +1,7 @@
 import type { HttpRequest } from "../activities/http-input.ts";
 import type { AttemptFailure } from "../activities/types.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { abortAfter } from "../base/abort-after.ts";
 import { LIMITS } from "../base/limits.ts";
 import { retryAfter } from "../base/retry-after.ts";
 import { VERSION } from "../base/version.ts";
@@ -26,19 +27,19 @@ export async function callHttp(
   env: OutboundEnv,
   cancelled: AbortSignal,
 ): Promise<Called> {
-  const late = AbortSignal.timeout(policy.timeoutMs);
-  const signal = AbortSignal.any([late, cancelled]);
   const sent: Sent = { method, url, headers: requestHeaders(headers, body, key), body: text(body) };
-  try {
-    return await follow(sent, env, signal);
-  } catch {
-    if (late.aborted) {
-      const message = `There was no whole answer within ${policy.timeoutMs} ms.`;
-      return failed({ code: "timeout", message, retryable: true });
+  return await abortAfter(policy.timeoutMs, async (late) => {
+    try {
+      return await follow(sent, env, AbortSignal.any([late, cancelled]));
+    } catch {
+      if (late.aborted) {
+        const message = `There was no whole answer within ${policy.timeoutMs} ms.`;
+        return failed({ code: "timeout", message, retryable: true });
+      }
+      // What was thrown may quote the address or worse.
+      return failed({ code: "network", message: "The connection failed.", retryable: true });
     }
-    // What was thrown may quote the address or worse.
-    return failed({ code: "network", message: "The connection failed.", retryable: true });
-  }
+  });
 }
 
 async function follow(first: Sent, env: OutboundEnv, signal: AbortSignal): Promise<Called> {

@@ -1,3 +1,4 @@
+import { abortAfter } from "../base/abort-after.ts";
 import { LIMITS } from "../base/limits.ts";
 import { retryAfter } from "../base/retry-after.ts";
 import { VERSION } from "../base/version.ts";
@@ -23,26 +24,27 @@ export async function attemptDelivery(
     ...how,
   });
   if (targetFault(url, env) !== null) return ended({ error: "target_refused" });
-  const signal = AbortSignal.timeout(LIMITS.attemptMs);
-  try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: await signedHeaders(row, secret, at),
-      body: row.body,
-      redirect: "manual",
-      signal,
-    });
-    const { status, headers } = response;
-    // Nothing of it is read; a receiver may send as much as it likes.
-    await response.body?.cancel().catch(() => {});
-    const error = errorOf(status);
-    if (error === null) return ended({ status });
-    const retryAfterMs = THROTTLED.has(status) ? retryAfter(headers.get("Retry-After")) : 0;
-    return ended({ status, error, retryAfterMs });
-  } catch {
-    // What was thrown may quote the address or worse, so it is told in a word.
-    return ended({ error: signal.aborted ? "timeout" : "network" });
-  }
+  return await abortAfter(LIMITS.attemptMs, async (signal) => {
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: await signedHeaders(row, secret, at),
+        body: row.body,
+        redirect: "manual",
+        signal,
+      });
+      const { status, headers } = response;
+      // Nothing of it is read; a receiver may send as much as it likes.
+      await response.body?.cancel().catch(() => {});
+      const error = errorOf(status);
+      if (error === null) return ended({ status });
+      const retryAfterMs = THROTTLED.has(status) ? retryAfter(headers.get("Retry-After")) : 0;
+      return ended({ status, error, retryAfterMs });
+    } catch {
+      // What was thrown may quote the address or worse, so it is told in a word.
+      return ended({ error: signal.aborted ? "timeout" : "network" });
+    }
+  });
 }
 
 async function signedHeaders(

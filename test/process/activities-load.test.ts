@@ -18,8 +18,8 @@ const ACTORS = Number(process.env["PERDURE_LOAD_ACTORS"] ?? 200);
 /** ms that all of them are under way at once. */
 const CALL_MS = Number(process.env["PERDURE_LOAD_MS"] ?? 5_000);
 const CLIENTS = 16;
-/** ms after the last answer in which objects let go of their files; an idle one is kept for ten seconds. */
-const RELEASE_MS = 15_000;
+/** ms after the last answer in which objects let go of their files: an idle one is kept for ten seconds, and an alarm may come. */
+const RELEASE_MS = 25_000;
 
 const waiter = {
   id: "waiter",
