@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { canonicalJson } from "../../src/base/json.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { isFinished } from "../../src/lifecycle/actor.ts";
+import type { ActivityNotes } from "../../src/lifecycle/carry-activities.ts";
 import { advance } from "../../src/lifecycle/advance.ts";
 import { beginActor } from "../../src/lifecycle/birth.ts";
 import { NO_ORIGIN } from "../../src/lifecycle/input.ts";
@@ -10,11 +11,15 @@ import type { Input } from "../../src/lifecycle/input.ts";
 import { moveBy } from "../../src/lifecycle/move.ts";
 import { Replay } from "../../src/lifecycle/replay.ts";
 import { rescue } from "../../src/lifecycle/rescue.ts";
+import { whyNoRollback } from "../../src/lifecycle/roll-back.ts";
 import type { Envelope, LogRecord } from "../../src/lifecycle/types.ts";
+import { invokeOf } from "../../src/machine/activity-events.ts";
 import type { CompiledMachine } from "../../src/machine/compile.ts";
 import { pathOf } from "../../src/machine/engine-types.ts";
+import { activeNodes } from "../../src/machine/landing.ts";
 import type { Live } from "../../src/machine/live.ts";
-import { machineConfig, moves } from "../support/machines.ts";
+import { invoking } from "../support/invoking.ts";
+import { machineConfig, moves as plays } from "../support/machines.ts";
 import type { Move as Play } from "../support/machines.ts";
 import { ADDRESS, Life } from "../support/lives.ts";
 
@@ -24,12 +29,13 @@ type Act =
   | { kind: "roll_back" }
   | { kind: "rescue"; to: number | null; here: boolean; context: boolean }
   | { kind: "refuse"; strand: boolean }
+  | { kind: "result"; nth: number; fails: boolean }
   | { kind: "paused" | "resumed" };
 
 const VERSIONS = 4;
 
 const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 4, arbitrary: moves.filter(({ length }) => length > 0).map(([first]) => first!) },
+  { weight: 4, arbitrary: plays.filter(({ length }) => length > 0).map(([first]) => first!) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -41,6 +47,14 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.constant({ kind: "roll_back" } as const) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("result" as const),
+      nth: fc.nat(5),
+      fails: fc.boolean(),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -60,10 +74,16 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-/** Versions of one family: some are the first again, so that states stay where they are. */
+/** Versions of one family: some are the first again but for their activities, so that states stay where they are. */
 const family = fc
-  .tuple(machineConfig, fc.array(fc.option(machineConfig), { minLength: 3, maxLength: 3 }))
-  .map(([first, others]) => [first, ...others.map((other) => other ?? first)]);
+  .tuple(
+    machineConfig,
+    fc.array(fc.option(machineConfig), { minLength: 3, maxLength: 3 }),
+    fc.integer(),
+  )
+  .map(([first, others, seed]) =>
+    [first, ...others.map((other) => other ?? first)].map((one, n) => invoking(one, seed + n)),
+  );
 
 function leaves(live: Live): string[] {
   return live._nodes.filter(({ states }) => Object.keys(states).length === 0).map(pathOf);
@@ -83,7 +103,8 @@ function restored(envelope: Envelope): string {
 }
 
 test("whatever moves an actor, its log lived again gives the same snapshot, from birth and from everywhere", () => {
-  const seen = { moved: 0, unmappable: 0, rolled_back: 0, rescued: 0, refused: 0, chained: 0 };
+  const moves = { moved: 0, unmappable: 0, rolled_back: 0, rescued: 0, refused: 0, chained: 0 };
+  const seen = { ...moves, kept: 0, cancelled: 0, started: 0, results: 0 };
   fc.assert(
     fc.property(family, fc.array(act, { maxLength: 15 }), fc.nat(), (configs, acts, where) => {
       const life = lifeOf(configs);
@@ -92,8 +113,10 @@ test("whatever moves an actor, its log lived again gives the same snapshot, from
       for (const one of acts) {
         live(life, one, seen);
         stops.push(life.actor);
+        expectHeld(life);
       }
       life.checkReplay();
+      expectEndedOnce(life);
       const from = stops[where % stops.length]!;
       const replay = new Replay(ADDRESS, life.machineOf("hash-v1"), {
         from,
@@ -109,6 +132,29 @@ test("whatever moves an actor, its log lived again gives the same snapshot, from
   );
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(5);
 }, 300_000);
+
+/** Every activity of a state is one that its state has, in the version where the actor is. */
+function expectHeld({ envelope, actor }: Life): void {
+  const active = [...activeNodes(actor.machine, envelope.machine.value)].map(pathOf);
+  for (const activity of envelope.activities) {
+    expect(active).toContain(activity.state);
+    expect(invokeOf(actor.machine, activity)?.src).toBe(activity.src);
+  }
+}
+
+/** What was started runs, or was cancelled, or had its result: one of them. */
+function expectEndedOnce({ envelope, log }: Life): void {
+  const ends = envelope.activities.flatMap(({ status, ref }) =>
+    status === "running" ? [ref] : [],
+  );
+  const starts: string[] = [];
+  for (const { kind, payload, reason, effects } of log) {
+    if (kind.startsWith("activity_") && reason !== "late") ends.push(payload?.["ref"] as string);
+    for (const { kind: what, ref } of effects) (what === "start" ? starts : ends).push(ref);
+  }
+  expect(ends.toSorted()).toEqual(starts.toSorted());
+  expect(new Set(starts).size).toBe(starts.length);
+}
 
 function lifeOf(configs: JsonObject[]): Life | null {
   let life: Life;
@@ -145,6 +191,17 @@ function live(life: Life, one: Act, seen: Record<string, number>): void {
       if (status === "stranded" || (status === "active") === (one.kind === "resumed")) return;
       give(life, { kind: one.kind, reason: null });
       return;
+    case "result": {
+      const running = life.envelope.activities.filter((activity) => activity.status === "running");
+      const activity = running[one.nth % running.length];
+      if (activity === undefined || status !== "active") return;
+      const { ref } = activity;
+      const error = { code: "failed", message: "No.", attempts: 2 };
+      if (one.fails) give(life, { kind: "activity_failed", ref, error });
+      else give(life, { kind: "activity_done", ref, output: 1, attempts: 1 });
+      seen["results"]! += 1;
+      return;
+    }
     case "refuse":
       if (life.refuse(9, one.strand)) seen["refused"]! += 1;
       return;
@@ -232,8 +289,12 @@ function moveIt(
     expect(others(after)).toEqual(others(before));
   }
   // Taking it back gives what was there, to the last byte.
-  if (outcome.record.emitted.length > 0) return;
   const moved = life.log.at(-1) as LogRecord;
+  const { activities } = (moved.result ?? {}) as { activities?: ActivityNotes };
+  for (const fate of ["kept", "cancelled", "started"] as const) {
+    seen[fate]! += activities?.[fate].length ?? 0;
+  }
+  if (whyNoRollback(moved, []) !== null) return;
   const undone = advance(
     life.actor,
     { kind: "rolled_back", moved, machine: life.machineOf(before.definitionHash), reason: null },
