@@ -5,6 +5,7 @@ import { LIMITS } from "../../../src/base/limits.ts";
 import { arrived } from "../../support/activities.ts";
 import {
   actorNow,
+  deployed,
   expectReplays,
   records,
   ringAlarm,

@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { arrived, caller, hanging, service } from "../../support/activities.ts";
+import { actorNow, alarmOf, meterOf, ringAlarm, sent, spawned } from "../../support/actors.ts";
+import { until } from "../../support/until.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("the alarm that looks after a call", () => {
+  test("stays as long as that is under way, and is not set again and again", async () => {
+    const calls = service(hanging);
+    const id = await spawned(caller({}));
+    await sent(id, "GO");
+    await until(
+      async () => calls.length,
+      (count) => count === 1,
+    );
+    const before = await meterOf(id);
+    let rung = false;
+    const ringing = ringAlarm(id).then(() => (rung = true));
+    // What the actor answers meanwhile shows that the alarm is at work and holds nobody up.
+    for (let asked = 0; asked < 20; asked += 1) await actorNow(id);
+    expect(rung).toBe(false);
+    await sent(id, "LEAVE");
+    await ringing;
+    const after = await meterOf(id);
+    expect(after.alarmsSet - before.alarmsSet).toBeLessThanOrEqual(2);
+  });
+
+  test("leaves for a timer, which is not late for it", async () => {
+    service(hanging);
+    const machine = caller({}) as { states: Record<string, object> };
+    machine.states["calling"] = { ...machine.states["calling"], after: { 1_000: "failed" } };
+    const id = await spawned(machine);
+    await sent(id, "GO");
+    const entered = Date.now();
+    await ringAlarm(id);
+    expect((await arrived(id, "failed")).stateValue).toBe("failed");
+    expect(Date.now() - entered).toBeLessThan(20_000);
+  });
+
+  test("is not wanted when nothing is left", async () => {
+    service(() => fine());
+    const id = await spawned(caller({}));
+    await sent(id, "GO");
+    await arrived(id, "done");
+    while (await ringAlarm(id)) {
+      // The directory's alarm may follow; none may follow for ever.
+    }
+    expect(await alarmOf(id)).toBe(null);
+  });
+});
+
+function fine(): Response {
+  return new Response("fine");
+}
