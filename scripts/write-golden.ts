@@ -407,6 +407,62 @@ lives.push(
     ],
   },
   {
+    name: "carried",
+    definition: {
+      id: "loan",
+      initial: "form",
+      context: { n: 1 },
+      states: {
+        form: {
+          type: "parallel",
+          states: {
+            charge: { invoke: call("charge", { onDone: "#loan.idle" }) },
+            scan: { invoke: { id: "scan", src: "task", input: { queue: "scans" } } },
+          },
+        },
+        idle: { on: { BACK: "form" } },
+      },
+    },
+    others: {
+      [HASH.two]: {
+        id: "loan",
+        initial: "form",
+        context: { n: 1 },
+        states: {
+          form: {
+            type: "parallel",
+            states: {
+              paying: { invoke: call("charge", { onDone: "#loan.idle" }) },
+              scan: {
+                invoke: {
+                  id: "ask",
+                  src: "approval",
+                  input: { assignee: "ann", title: { "@expr": "string(context.n)" } },
+                },
+              },
+            },
+          },
+          idle: { on: { BACK: "form" } },
+        },
+      },
+    },
+    inputs: [
+      500,
+      (machineOf) => ({
+        kind: "migrated",
+        move: {
+          ...MOVE,
+          decidedAtSeq: 1,
+          stateMapping: { "form.charge": "form.paying" },
+          contextMapping: {},
+          entered: {},
+        },
+        machine: machineOf(HASH.two),
+      }),
+      { kind: "activity_done", ref: "1:0", output: output("http://charge.example/1"), attempts: 3 },
+    ],
+  },
+  {
     name: "child",
     definition: {
       id: "kid",
