@@ -9,9 +9,10 @@ import { control } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
 import { birthOf, inputOf, originOf } from "./input.ts";
 import type { Input, Library } from "./input.ts";
+import { OtherIds } from "./other-ids.ts";
 import { ownResult } from "./record.ts";
 import { isMove } from "./roll-back.ts";
-import { TimerIds } from "./timer-ids.ts";
+
 import type { LogRecord } from "./types.ts";
 
 export interface Divergence {
@@ -35,7 +36,7 @@ export class Replay {
   readonly #address: { tenant: string; id: string };
   readonly #machine: CompiledMachine;
   /** Null on the actor's own definitions. */
-  readonly #timerIds: TimerIds | null;
+  readonly #ids: OtherIds | null;
   readonly #library: Library;
   #actor: Actor | null;
   /** The last move that was run: what a rollback takes back. */
@@ -49,7 +50,7 @@ export class Replay {
   ) {
     this.#address = address;
     this.#machine = machine;
-    this.#timerIds = onOther ? new TimerIds() : null;
+    this.#ids = onOther ? new OtherIds() : null;
     this.#actor = from;
     const found = (seq: number) => {
       if (this.#moved?.seq === seq) return this.#moved;
@@ -73,7 +74,7 @@ export class Replay {
       }
       this.#actor = again.actor;
       if (isMove(record)) this.#moved = record;
-      this.#timerIds?.note(record, again.record);
+      this.#ids?.note(record, again.record);
       if (this.#leftOut(record)) continue;
       const expected = this.#compared(record);
       const actual = this.#compared(again.record);
@@ -91,7 +92,7 @@ export class Replay {
       if (this.#actor === null) {
         const birth = birthOf(record);
         const machine =
-          this.#timerIds === null ? this.#library.machineOf(birth.definitionHash) : this.#machine;
+          this.#ids === null ? this.#library.machineOf(birth.definitionHash) : this.#machine;
         again = beginActor(this.#address, machine, birth, at, origin, record.epoch);
       } else if (this.#leftOut(record)) {
         again = control(this.#actor, {}, { kind: record.kind }, at, origin);
@@ -112,22 +113,22 @@ export class Replay {
   }
 
   #inputOf(record: LogRecord, { envelope, machine }: Actor): Input | null {
-    if (this.#timerIds === null) return inputOf(record, this.#library);
+    if (this.#ids === null) return inputOf(record, this.#library);
     const input = inputOf(record, { ...this.#library, machineOf: () => machine });
     if (input.kind === "rescued") return { ...input, to: null };
-    return this.#timerIds.translated(input, record, envelope);
+    return this.#ids.translated(input, record, envelope);
   }
 
   /** On one definition alone there are no moves, nor a rescue that was only one. */
   #leftOut({ kind, payload }: LogRecord): boolean {
-    if (this.#timerIds === null) return false;
+    if (this.#ids === null) return false;
     if (kind === "migrated" || kind === "rolled_back") return true;
     return kind === "rescued" && !("stateValue" in (payload ?? {}) || "context" in (payload ?? {}));
   }
 
   #compared(record: LogRecord): JsonValue {
     const { handled, reason, stateValue, error } = record;
-    if (this.#timerIds !== null) return { handled, stateValue, failed: error !== null };
+    if (this.#ids !== null) return { handled, stateValue, failed: error !== null };
     const { decisions, emitted, effects, result, fingerprint, type, payload } = record;
     return {
       type,

@@ -84,6 +84,59 @@ describe("a history with timers on another definition", () => {
   });
 });
 
+describe("a history with activities on another definition", () => {
+  const work = (id: string, more: JsonObject = {}): JsonObject => ({ id, src: "http", ...more });
+  const ask = {
+    id: "ask",
+    src: "approval",
+    input: {
+      assignee: "ann",
+      title: "Pay?",
+      reminders: [{ afterMs: 3 }],
+      escalate: [{ afterMs: 5, to: "bob" }],
+      expiresMs: 9,
+    },
+    onError: "late",
+  };
+  const machine = (invokes: JsonObject[]): JsonObject => ({
+    initial: "a",
+    states: {
+      a: { invoke: invokes },
+      b: { invoke: [work("other"), ask] },
+      late: {},
+    },
+  });
+  const one = machine([work("charge", { onDone: "b" })]);
+  const two = machine([work("scan"), work("charge", { onDone: "b" })]);
+  const log = logOf(one, [
+    { kind: "activity_done", ref: "1:0", output: null, attempts: 1 },
+    { kind: "task_changed", ref: "2:1", assignee: "eve" },
+    fire("t1"),
+    fire("t2"),
+    fire("t3"),
+  ]);
+
+  test("finds them by their names", () => {
+    expect(log.map(({ kind }) => kind).slice(1)).toEqual([
+      "activity_done",
+      "task_changed",
+      "reminder",
+      "escalated",
+      "activity_failed",
+    ]);
+    expect(onOther(two, log)).toBeNull();
+  });
+
+  test("diverges where there is none of that name", () => {
+    const other = machine([work("pay", { onDone: "b" })]);
+    expect(onOther(other, log)).toMatchObject({
+      seq: 2,
+      expected: { handled: true },
+      actual: { handled: false },
+    });
+  });
+});
+
 describe("the history of an actor that has moved", () => {
   const one = { initial: "a", states: { a: { on: { GO: "b" } }, b: { on: { END: "c" } }, c: {} } };
   const two = {
