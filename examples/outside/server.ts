@@ -97,14 +97,18 @@ function complain(response: ServerResponse, status: number, message: string): vo
   if (!response.headersSent) answer(response, { status, body: { code: "bad_request", message } });
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { port: { type: "string", default: "8790" }, keep: { type: "string" } },
   });
-  const { keep } = values;
-  const { url } = await startOutside({
-    port: Number(values.port),
-    ...(keep === undefined ? {} : { keep }),
-  });
+  const { port, keep } = values;
+  const { url } = await startOutside({ port: Number(port), ...(keep !== undefined && { keep }) });
   console.log(`The outside world of the examples is at ${url}`);
+}
+
+if (import.meta.main) {
+  main().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  });
 }

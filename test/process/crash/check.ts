@@ -61,6 +61,8 @@ async function lookAt(
   );
   hold(open.length === 0, "something is still under way", open);
 
+  const { body: exported } = await server.call("GET", `${path}/export`, "-");
+  hold(exported.outbox?.length === 0, "its outbox is not empty", exported.outbox);
   const log = (await server.call("GET", `${path}/events?limit=200`, "-")).body.items as Seen[];
   const gap = log.findIndex(({ seq }, index) => seq !== index + 1);
   hold(gap === -1 && log.length === actor.seq, "the log has a gap", log);
