@@ -53,7 +53,10 @@ export function stopActivity(
   return cancelActivities(envelope, stopped, effects, at);
 }
 
-/** Lets go of activities, and of the steps of those that compensate. What began in this very step has been nowhere, and leaves no trace. */
+/**
+ * Lets go of activities, and of the steps of those that compensate. What began in this very step has been nowhere, and
+ * leaves no trace.
+ */
 export function cancelActivities(
   envelope: Envelope,
   stopped: readonly Activity[],

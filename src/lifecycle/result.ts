@@ -32,8 +32,8 @@ export function resultPart(activity: Activity, { outcome, attempts, errors }: Re
 }
 
 /**
- * The one result of an activity goes to the machine. An error that it has nothing to say to leaves the activity failed; a step that
- * fails leaves it parked: in both cases somebody has to look. `part` is what the record says beside its type.
+ * The one result of an activity goes to the machine. An error that it has nothing to say to leaves the activity failed; a
+ * step that fails leaves it parked: in both cases somebody has to look. `part` is what the record says beside its type.
  */
 export function takeResult(
   actor: Actor,
@@ -85,7 +85,10 @@ function failed(
   return keepActivity(envelope, activity, { status: "failed", error: brief, errors: [] }, at);
 }
 
-/** The step that a result leads to has failed. The result waits for a retry; one that there is no room for is asked for again then. */
+/**
+ * The step that a result leads to has failed. The result waits for a retry; one that there is no room for is asked for
+ * again then.
+ */
 function parkResult(
   actor: Actor,
   activity: Activity,

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
-import { withActivity } from "./activity-set.ts";
-import { armDue } from "./activity-set.ts";
+import { armDue, withActivity } from "./activity-set.ts";
 import type { Actor } from "./actor.ts";
 import { control } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
