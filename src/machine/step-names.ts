@@ -1,3 +1,4 @@
+import { nameOf } from "./commands.ts";
 import type { CompiledMachine } from "./compile.ts";
 
 /**
@@ -8,14 +9,11 @@ export function stepNames(machine: CompiledMachine): string[] | null {
   const names = new Set<string>();
   for (const { transitions } of machine.nodes.values()) {
     for (const [descriptor, declared] of transitions) {
-      if (descriptor.startsWith("xstate.")) continue;
+      if (/^xstate\.(?!(done|error)\.actor\.)/.test(descriptor)) continue;
       const acts = declared.some(({ target, actions }) => target || actions.length > 0);
       if (acts && descriptor.endsWith("*")) return null;
-      if (acts) names.add(descriptor);
+      if (acts) names.add(nameOf(machine, descriptor));
     }
-  }
-  for (const invokes of machine.invokes.values()) {
-    for (const { id } of invokes) names.add(`@done:${id}`).add(`@error:${id}`);
   }
   for (const { state, delay } of machine.afterByEvent.values()) {
     names.add(`@timer:${state}:${delay}`);

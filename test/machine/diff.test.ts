@@ -125,6 +125,21 @@ describe("diffDefinitions", () => {
     ]);
   });
 
+  test("names results of activities by their ids, those that XState makes too", () => {
+    const results = (onDone: string) => [
+      { id: "charge", src: "http", onDone, onError: "paid" },
+      { src: "http", onDone },
+    ];
+    const at = "/states/draft/invoke";
+    const one = edited(loan, { [at]: results("review") });
+    const other = edited(loan, { [at]: results("paid") });
+    const change = { state: "draft", from: { target: "review" }, to: { target: "paid" } };
+    expect(diffDefinitions(one, other).transitionsChanged).toEqual([
+      { ...change, event: "@done:charge" },
+      { ...change, event: "@done:1.draft" },
+    ]);
+  });
+
   test("is the other way round when the definitions change places", () => {
     fc.assert(
       fc.property(definitions("events"), definitions("events"), (one, other) => {

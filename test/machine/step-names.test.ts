@@ -33,6 +33,26 @@ test("steps of a history are what is handled: events and timers", () => {
   ]);
 });
 
+test("results of activities are steps where something is made of them", () => {
+  const invoke = [
+    {
+      id: "both",
+      src: "http",
+      onDone: "#m.b",
+      onError: { actions: [{ type: "@xstate.log", args: [] }] },
+    },
+    { id: "forbids", src: "http", onDone: {}, onError: "#m.b" },
+    { id: "neither", src: "http" },
+    { src: "http", onDone: "#m.b" },
+  ];
+  expect(stepNames(machine({ invoke, states: { a: {}, b: {} } }))).toEqual([
+    "@done:3.",
+    "@done:both",
+    "@error:both",
+    "@error:forbids",
+  ]);
+});
+
 test("with a wildcard that handles anything, nobody knows", () => {
   expect(stepNames(machine({ on: { "*": "#m.b" } }))).toBeNull();
   expect(stepNames(machine({ on: { "order.*": "#m.b" } }))).toBeNull();
