@@ -13,7 +13,9 @@ export function answer(status: number, body: JsonValue, seq: number, replayed = 
 
 /** A step that failed with a caller to tell: nothing was recorded. */
 export function refuseFault(fault: Fault, extra: Failure["extra"] = {}): Reply & { ok: false } {
-  const { code, message, pointer, limit } = fault;
+  const { message, pointer, limit } = fault;
+  // The one limit that gives way by itself: the same request may succeed later.
+  const code = limit === "outboxBytes" ? "rate_limited" : fault.code;
   return refuse(code, message, {
     ...(pointer === undefined ? {} : { errors: [{ pointer, code, message }] }),
     extra: { ...extra, ...(limit === undefined ? {} : limitExtra(limit)) },

@@ -94,7 +94,9 @@ export class DueRunner {
     const next = all ? alarmTime(work.actor.envelope) : Date.now() + BATCH_PAUSE_MS;
     if (work.changed) resident.commit(work.actor, work.records, next);
     else resident.keepBooks();
-    return work.changed || all ? next : null;
+    if (work.changed || all) return next;
+    // One whose outbox is full goes on when some of that is done.
+    return resident.outbox.length > 0 ? Date.now() + LIMITS.alarmRetryMostMs : null;
   }
 }
 

@@ -46,7 +46,9 @@ function control(action: ControlCommand["action"], summary: string) {
       "actor_not_active",
       "actor_not_found",
       "seq_mismatch",
-      ...(action === "retry" ? (["expression_failed", "nothing_to_retry"] as const) : []),
+      ...(action === "retry"
+        ? (["expression_failed", "nothing_to_retry", "rate_limited"] as const)
+        : []),
     ],
     async handle(call) {
       const keyed = await keyedOf({ ...call, body: {} });

@@ -42,6 +42,7 @@ const SENDING: ErrorCode[] = [
   "event_type_reserved",
   "expression_failed",
   "limit_exceeded",
+  "rate_limited",
   "seq_mismatch",
 ];
 
