@@ -2,9 +2,10 @@ import type { Input } from "../lifecycle/input.ts";
 import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity } from "../lifecycle/types.ts";
 import { refuseUnexpected } from "./guards.ts";
+import { hasRoom } from "./outbox.ts";
 import type { Known } from "./outbox.ts";
 import { takesResults } from "./record-known.ts";
-import { answer, noSuchActor, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { ChildReport, Reply } from "./rpc.ts";
 
@@ -33,8 +34,10 @@ export async function childEnded(resident: Resident, report: ChildReport): Promi
   const input = inputOf(report);
   if (expected || (taken && !takesResults(work))) {
     if (work.changed) resident.commit(work.actor, work.records);
-    if (taken) keep(resident, activity as Activity, { input, by, principal: null, key });
-    return settled();
+    if (expected || keep(resident, activity as Activity, { input, by, principal: null, key })) {
+      return settled();
+    }
+    return refuse("unavailable", `The actor '${id}' is held back and can keep no more.`);
   }
   const advanced = work.try(input, now, { key, request: null, by, principal: null });
   if (advanced.ok) work.take(advanced);
@@ -50,11 +53,14 @@ function isKept(key: string) {
   return ({ known }: { known?: Known }) => known?.key === key;
 }
 
-/** Its input is in the activity's own effect, or was; what is known already begins nothing. */
-function keep(resident: Resident, { ref, id, src }: Activity, known: Known): void {
+/** What is known already begins nothing, so it needs no input. False where there is no room for it. */
+function keep(resident: Resident, { ref, id, src }: Activity, known: Known): boolean {
   const effect = { kind: "start", ref, id, src, input: null } as const;
   const item = { effect, attempts: 0, nextAt: 0, errors: [], known };
-  resident.keepOutbox([...resident.outbox, item]);
+  const items = [...resident.outbox, item];
+  if (!hasRoom(items)) return false;
+  resident.keepOutbox(items);
+  return true;
 }
 
 function inputOf({ ref, index, outcome }: ChildReport): Input {

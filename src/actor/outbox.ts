@@ -51,10 +51,23 @@ export function outboxAfter(
     for (const effect of effects) {
       if (effect.kind === "cancel") next = without(next, "start", effect.ref);
       if (effect.kind === "cancel" && isInline(effect.src)) continue;
-      next = [...next, { effect, attempts: 0, nextAt: 0, errors: [] }];
+      next = [...next, { effect: withoutEvent(effect), attempts: 0, nextAt: 0, errors: [] }];
     }
   }
   return next;
+}
+
+/** Thousands of messages may wait for one receiver; what they say is in the log. */
+function withoutEvent(effect: Effect): Effect {
+  if (effect.kind !== "send") return effect;
+  const { event: _event, ...rest } = effect;
+  return rest;
+}
+
+/** Whether so many messages wait that their receivers get no more time. */
+export function isCrowded(items: readonly OutboxItem[]): boolean {
+  const sends = items.filter(({ effect }) => effect.kind === "send");
+  return sends.length > LIMITS.messagesWaiting;
 }
 
 /** A child's end that is the end of its activity: the machine was told, or would have been. */

@@ -10,7 +10,7 @@ import type { Effect, LogRecord } from "../lifecycle/types.ts";
 import { CARRIERS, carrierOf, parting } from "./carriers.ts";
 import type { Carried, Carrier, Carriers } from "./carriers.ts";
 import type { Gone, Observer } from "./observer.ts";
-import { afterFailure, hasRoom, isHeld, outboxAfter } from "./outbox.ts";
+import { afterFailure, hasRoom, isCrowded, isHeld, outboxAfter } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
 import { turnsIn, wakeAt } from "./outbox-turns.ts";
 import { recordKnown } from "./record-known.ts";
@@ -125,8 +125,10 @@ export class Performer implements Observer {
     if (actor === null || outbox.length === 0) return;
     const now = Date.now();
     const busy = [...this.#flights.values()].map(({ lane }) => lane);
+    const crowded = isCrowded(outbox);
     for (const { item, lane } of turnsIn(outbox, actor.envelope, busy)) {
-      if (item.nextAt <= now) this.#carry(actor, item, lane);
+      const due = item.nextAt <= now || (crowded && item.effect.kind === "send");
+      if (due) this.#carry(actor, item, lane);
     }
   }
 

@@ -93,6 +93,8 @@ export const LIMITS = {
   actorCallMs: 30_000,
   /** children of one activity that are spawned, or ended, at once. */
   childCallsAtOnce: 32,
+  /** messages of one actor on their way; beyond, a receiver that does not take them gets no more time, as they share the actor's row. */
+  messagesWaiting: 1_000,
   /** attempts of one message to another actor: with those pauses, seven days of them. */
   messageAttempts: 2_024,
   /** ms before an effect on another object is tried again: the first pause, which doubles, and the longest. */

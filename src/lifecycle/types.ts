@@ -187,7 +187,8 @@ export type Effect =
     }
   /** What others show of a task has changed: its `TaskState`. */
   | { kind: "update"; ref: string }
-  | { kind: "send"; ref: string; to: string; event: EventData }
+  /** `event` is in the record; an outbox may be long, and has it from there. */
+  | { kind: "send"; ref: string; to: string; event?: EventData }
   /** The actor ended, and its parent is told. */
   | { kind: "tell_parent"; ref: string; outcome: Outcome };
 

@@ -50,16 +50,19 @@ type Verb = (typeof VERBS)[number];
 
 /** What happens to the calls of actors to each other, in their order; then all is well. */
 type Fault = "none" | "lost before" | "lost after" | "receiver crashes" | "caller crashes";
-const fault = fc.constantFrom<Fault>(
-  "none",
-  "none",
-  "lost before",
-  "lost after",
-  "receiver crashes",
-  "caller crashes",
+const faults = fc.array(
+  fc.constantFrom<Fault>(
+    "none",
+    "none",
+    "lost before",
+    "lost after",
+    "receiver crashes",
+    "caller crashes",
+  ),
+  { minLength: 4, maxLength: 24 },
 );
 
-function spoil(faults: Fault[]): () => void {
+function spoil(planned: Fault[]): () => void {
   const spies = VERBS.map((verb) => {
     const original = ActorObject.prototype[verb] as ActorRpc[Verb];
     return vi.spyOn(ActorObject.prototype, verb).mockImplementation(async function (
@@ -67,7 +70,7 @@ function spoil(faults: Fault[]): () => void {
       command: Body,
     ) {
       // A caller's spawn is none of a parent.
-      const fate = verb === "spawn" && !command.parent ? "none" : (faults.shift() ?? "none");
+      const fate = verb === "spawn" && !command.parent ? "none" : (planned.shift() ?? "none");
       if (fate === "lost before") throw new Error("injected: lost before");
       const reply = await (original as (command: Body) => Promise<unknown>).call(this, command);
       if (fate === "lost after") throw new Error("injected: lost after");
@@ -108,13 +111,13 @@ async function kindsOf(id: string): Promise<string[]> {
 describe("whatever is lost between parents and children, and whoever crashes", () => {
   test("each child is spawned, heard and joined once", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fault, { maxLength: 16 }), async (faults) => {
+      fc.asyncProperty(faults, async (planned) => {
         const stem = fresh("child");
         const id = await spawned(
           await family(CHILD, { id: stem, forEach: Array.from({ length: CHILDREN }, (_, n) => n) }),
         );
         const ids = Array.from({ length: CHILDREN }, (_, n) => `${stem}.${n}`);
-        const allIsWell = spoil([...faults]);
+        const allIsWell = spoil([...planned]);
         try {
           await sent(id, "GO");
           await live([id, ...ids], async () => {
@@ -138,17 +141,17 @@ describe("whatever is lost between parents and children, and whoever crashes", (
         }
         await expectReplays(id);
       }),
-      { numRuns: 15 },
+      { numRuns: 12 },
     );
   });
 
   test("no child of a state that was left lives on", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fault, { maxLength: 16 }),
+        faults,
         fc.constantFrom("LEAVE", "END", "delete"),
         fc.nat(3),
-        async (faults, how, rounds) => {
+        async (planned, how, rounds) => {
           const stem = fresh("child");
           const id = await spawned(
             await family(CHILD, {
@@ -157,7 +160,7 @@ describe("whatever is lost between parents and children, and whoever crashes", (
             }),
           );
           const ids = Array.from({ length: CHILDREN }, (_, n) => `${stem}.${n}`);
-          const allIsWell = spoil([...faults]);
+          const allIsWell = spoil([...planned]);
           try {
             await sent(id, "GO");
             for (let n = 0; n < rounds; n += 1) await ringAlarm(id).catch(() => {});
@@ -181,7 +184,7 @@ describe("whatever is lost between parents and children, and whoever crashes", (
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 12 },
     );
   });
 });

@@ -92,11 +92,13 @@ const control = (id: string, action: string) =>
   call("POST", `/v1/actors/${id}/${action}`, { body: {} });
 const heardBy = (id: string, n: number) =>
   actorWhen(id, ({ context }) => context.heard.length >= n).then(({ context }) => context.heard);
-const deliveredFrom = (id: string): Promise<boolean> =>
+const outboxOf = (id: string, wanted: (outbox: string) => boolean): Promise<string> =>
   until(
     async () => (await sqlIn<{ outbox: string }>(id, "SELECT outbox FROM actor"))[0]!.outbox,
-    (outbox) => outbox === "",
-  ).then((outbox) => outbox === "");
+    wanted,
+  );
+const deliveredFrom = async (id: string): Promise<boolean> =>
+  (await outboxOf(id, (outbox) => outbox === "")) === "";
 
 /** Loses messages on their way, or what is answered to them. */
 function lossy(lost: (nth: number) => "before" | "after" | null): MessageCommand[] {
@@ -236,15 +238,35 @@ describe("a message that nobody can take", () => {
     expect(await deliveredFrom(id)).toBe(true);
   });
 
+  test("is given up when too many wait behind it, the oldest first", async () => {
+    const to = await spawned(LISTENER);
+    const say = { type: "@xstate.sendTo", to, event: { type: "TELL", n: expr("self.seq") } };
+    const id = await spawned({
+      initial: "on",
+      states: { on: { on: { FLOOD: { actions: Array.from({ length: 100 }, () => say) } } } },
+    });
+    await control(to, "pause");
+    const floods = LIMITS.messagesWaiting / 100 + 1;
+    for (let n = 0; n < floods; n += 1) await sent(id, "FLOOD");
+    const outbox = await outboxOf(id, (text) => JSON.parse(text).length <= LIMITS.messagesWaiting);
+    const left = JSON.parse(outbox).map(({ effect }: { effect: { ref: string } }) => effect.ref);
+    expect(left).toHaveLength(LIMITS.messagesWaiting);
+    expect(left[0]).toBe("3:0");
+    expect(outbox.length).toBeLessThan(LIMITS.outboxBytes);
+    const { needsAttention } = await actorNow(id);
+    expect(needsAttention[0].reason).toBe("undeliverable");
+    const gone = (await records(id)).filter(({ kind }) => kind === "undelivered");
+    expect(gone.map(({ payload }) => payload.ref)).toEqual(
+      Array.from({ length: 100 }, (_, n) => `2:${n}`),
+    );
+  });
+
   test("for a week is given up", async () => {
     const to = await spawned(LISTENER);
     const id = await spawned(SENDER);
     await control(to, "pause");
     await sent(id, "GO", { to });
-    await until(
-      async () => (await sqlIn<{ outbox: string }>(id, "SELECT outbox FROM actor"))[0]!.outbox,
-      (outbox) => outbox.includes('"attempts":1'),
-    );
+    await outboxOf(id, (outbox) => outbox.includes('"attempts":1'));
     await sqlIn(
       id,
       "UPDATE actor SET outbox = json_set(outbox, '$[0].attempts', ?)",
