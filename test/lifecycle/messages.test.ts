@@ -47,6 +47,17 @@ describe("a message to another actor", () => {
     life.checkReplay();
   });
 
+  test("is sent at the limit of its bytes, and refused one past it", () => {
+    const life = talking();
+    const room = LIMITS.messageBytes - JSON.stringify({ type: "HELLO", n: "" }).length;
+    const told = (length: number) => {
+      const payload = { to: "b", n: "x".repeat(length) };
+      return life.tryOn(life.actor, { kind: "event", type: "LATER", payload });
+    };
+    expect(told(room)).toMatchObject({ ok: true });
+    expect(told(room + 1)).toMatchObject({ ok: false, fault: { limit: "messageBytes" } });
+  });
+
   test("waits for its delay, and can be cancelled", () => {
     const life = talking();
     expect(life.event("LATER", { to: "b", n: 1 }).effects).toEqual([]);
