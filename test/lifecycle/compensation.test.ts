@@ -212,4 +212,20 @@ describe("a compensation", () => {
     expect(life.envelope.undo).toEqual([]);
     life.checkReplay();
   });
+
+  test("leaves what it could not undo to be seen and retried even where the actor has ended", () => {
+    const life = failedShipping();
+    life.fail("reserve");
+    life.done("charge");
+    life.pass(0);
+    life.give({ kind: "terminated", reason: null });
+    expect(life.envelope.undo).toMatchObject([{ id: "reserve" }]);
+    expect(retriable(life.envelope, null)).toEqual(["2:0"]);
+    const again = life.give({ kind: "retried", items: ["2:0"] });
+    expect(again.effects).toMatchObject([{ kind: "start", id: "reserve" }]);
+    life.done("reserve");
+    expect(life.envelope).toMatchObject({ undo: [], activities: [], status: "terminated" });
+    expect(actorView(life.actor, life.at)["needsAttention"]).toEqual([]);
+    life.checkReplay();
+  });
 });
