@@ -1,5 +1,5 @@
 import { runInDurableObject } from "cloudflare:test";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { packSteps } from "../../src/lifecycle/steps.ts";
 import {
   actorNow,
@@ -11,9 +11,12 @@ import {
   spawned,
   sqlIn,
 } from "../support/actors.ts";
+import { arrived, caller, service } from "../support/activities.ts";
 import { fresh } from "../support/api.ts";
 import { evictShard, sqlInShard } from "../support/directory.ts";
 import { entryOf, indexedIn, shardNameOf, standingOf } from "../support/reports.ts";
+
+afterEach(() => vi.restoreAllMocks());
 
 const machine = {
   initial: "a",
@@ -57,13 +60,13 @@ test("an actor of schema 1 is read as it is, and nothing is written", async () =
   expect((await meterOf(id)).rowsWritten).toBe(0);
 });
 
-test("its first write brings it to schema 2 and counts what it has lived through", async () => {
+test("its first write brings it to schema 3 and counts what it has lived through", async () => {
   const id = await ofSchema1();
   const answer = await sent(id, "GO", undefined, { key: fresh("k") });
   expect(answer).toMatchObject({ status: 200, body: { seq: 5, stateValue: "a" } });
   const upgraded = {
     one: 1,
-    schema: 2,
+    schema: 3,
     sealed: 0,
     events: 4,
     replays: 0,
@@ -73,6 +76,7 @@ test("its first write brings it to schema 2 and counts what it has lived through
     ),
     announced: 4,
     erasing: null,
+    outbox: "",
   };
   expect(await rowOf(id)).toEqual(upgraded);
   await evict(id);
@@ -82,18 +86,43 @@ test("its first write brings it to schema 2 and counts what it has lived through
   await expectReplays(id);
 });
 
+test("an actor of schema 2 and format 2 begins its first activity, and is brought to schema 3 by that", async () => {
+  const calls = service(() => new Response("fine"));
+  const id = await spawned(caller({}));
+  await runInDurableObject(objectOf(id), (_, { storage }) => {
+    const [row] = storage.sql.exec<{ snapshot: string }>("SELECT snapshot FROM actor");
+    const envelope = JSON.parse(row?.snapshot ?? "{}");
+    for (const member of ["activities", "ended", "undo", "undeliverable", "parent"]) {
+      delete envelope[member];
+    }
+    const before = JSON.stringify({ ...envelope, format: 2 });
+    storage.transactionSync(() => {
+      storage.sql.exec("ALTER TABLE actor DROP COLUMN outbox");
+      storage.sql.exec("UPDATE actor SET schema = 2, snapshot = ?", before);
+    });
+  });
+  await evict(id);
+  expect(await actorNow(id)).toMatchObject({ stateValue: "idle", activities: [] });
+  expect(await rowOf(id)).toMatchObject({ schema: 2 });
+  await sent(id, "GO");
+  await arrived(id, "done");
+  expect(calls).toHaveLength(1);
+  expect(await rowOf(id)).toMatchObject({ schema: 3, outbox: "" });
+  await expectReplays(id);
+});
+
 test("tables of a newer schema are refused with both numbers", async () => {
   const id = await spawned(machine);
-  await sqlIn(id, "UPDATE actor SET schema = 3");
+  await sqlIn(id, "UPDATE actor SET schema = 4");
   await evict(id);
   const answer = await sent(id, "GO");
   expect(answer.status).toBe(503);
-  expect(answer.body.detail).toMatch(/schema 3.*schemas up to 2/);
+  expect(answer.body.detail).toMatch(/schema 4.*schemas up to 3/);
 });
 
 test("events are counted in the row that is written anyway", async () => {
   const id = await spawned(machine);
-  expect(await rowOf(id)).toMatchObject({ schema: 2, events: 0, announced: 0 });
+  expect(await rowOf(id)).toMatchObject({ schema: 3, events: 0, announced: 0 });
   await sent(id, "GO");
   await sent(id, "UNKNOWN");
   expect(await rowOf(id)).toMatchObject({ events: 2, erasing: null });
