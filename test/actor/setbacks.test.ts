@@ -285,6 +285,7 @@ describe("the log", () => {
           cancelled: [{ state: "off", delay: String(2 * HOUR_MS), dueAt: due(2) }],
           started: [{ state: "off", delay: String(3 * HOUR_MS), dueAt: due(3) }],
           dropped: ["on.hist"],
+          activities: { kept: [], cancelled: [], started: [] },
         },
       ],
       ["migrated", { outcome: "unmappable" }],
@@ -300,6 +301,7 @@ describe("the log", () => {
           ],
           started: [],
           dropped: [],
+          activities: { kept: [], cancelled: [], started: [] },
         },
       ],
     ]);
