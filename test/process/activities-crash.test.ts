@@ -12,6 +12,7 @@ import { BATCH, PARCEL, batchOf } from "./crash/batches.ts";
 import { wrongWith } from "./crash/check.ts";
 import { Faults } from "./crash/faults.ts";
 import { History } from "./crash/history.ts";
+import { HURRY, hurryOf } from "./crash/hurries.ts";
 import { place } from "./crash/job.ts";
 import type { Acknowledged, Job } from "./crash/job.ts";
 import { Mortal } from "./crash/mortal.ts";
@@ -21,8 +22,8 @@ import { workAs } from "./crash/workers.ts";
 /** `PERDURE_CRASH_ROUNDS=200` by hand; `PERDURE_CRASH_SEED` plays the dice of another run again. */
 const ROUNDS = Number(process.env["PERDURE_CRASH_ROUNDS"] ?? 12);
 const SEED = Number(process.env["PERDURE_CRASH_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
-/** Clients that place orders, clients that place batches, and workers. */
-const CROWD = { orders: 4, batches: 2, workers: 3 };
+/** How many clients ask for what, and workers. */
+const CROWD = { orders: 3, batches: 2, hurries: 1, workers: 3 };
 /** Steps of the shortest and the longest life of a server: answers, calls, claims. Time would depend on the machine. */
 const LIFE_STEPS = [3, 80] as const;
 /** Jobs that must end for each round, or nothing is shown. */
@@ -49,7 +50,7 @@ beforeAll(async () => {
   server = new Mortal(join(folder, "data"), history);
   await server.start();
   const order = JSON.parse(readFileSync(join(ROOT, "examples/order/order.json"), "utf8"));
-  for (const definition of [order, PARCEL, BATCH]) {
+  for (const definition of [order, PARCEL, BATCH, HURRY]) {
     const body = { id: `${definition.id}-v1`, definition };
     const deployed = await server.call("PUT", "/v1/definitions", "-", body);
     expect(deployed).toMatchObject({ status: 201 });
@@ -98,6 +99,7 @@ async function liveThroughIt(): Promise<void> {
   const asked = [
     killAgainAndAgain().finally(() => last.abort()),
     many(CROWD.orders, (n) => ask(orderOf, `order-${n}`, 100 + n, last.signal)),
+    many(CROWD.hurries, (n) => ask(hurryOf, `hurry-${n}`, 400 + n, last.signal)),
     many(CROWD.batches, (n) => ask(batchOf, `batch-${n}`, 200 + n, last.signal)),
   ];
   const working = many(CROWD.workers, (n) =>
@@ -125,7 +127,7 @@ async function allEnded(): Promise<void> {
 
 async function endedNow(): Promise<number> {
   let ended = 0;
-  for (const id of ["order-v1", "batch-v1"]) {
+  for (const id of ["order-v1", "batch-v1", "hurry-v1"]) {
     const path = `/v1/actors/count?status=done&definitionId=${id}`;
     ended += (await server.call("GET", path, "-")).body.total as number;
   }

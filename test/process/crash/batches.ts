@@ -1,8 +1,6 @@
 import type { JsonObject } from "../../../src/sdk/index.ts";
 import type { Job } from "./job.ts";
-
-const assign = (context: object) => ({ type: "@xstate.assign", context });
-const value = (expression: string) => ({ "@expr": expression });
+import { assign, value } from "./words.ts";
 
 /** A child: one call, and two messages to its parent. */
 export const PARCEL = {
@@ -117,8 +115,8 @@ export function batchOf(id: string, outside: string, random: () => number): Job 
     definitionId: "batch-v1",
     input: { outside, parcels },
     events: [],
-    state: "done",
-    effects: [...parcels.map(() => "shipping/ship"), "mail/send"],
+    paused: random() < 0.3,
+    ends: [{ state: "done", effects: [...parcels.map(() => "shipping/ship"), "mail/send"] }],
     misfit: (context) => misfit(context, count),
     children: ({ shipped }) => (shipped as { id: string }[]).map(({ id: child }) => child),
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Effect } from "../../../examples/outside/receiver.ts";
 import type { Acknowledged, Job } from "./job.ts";
 import type { Answered, Mortal } from "./mortal.ts";
@@ -6,7 +7,11 @@ import type { Answered, Mortal } from "./mortal.ts";
 interface Seen {
   seq: number;
   kind: string;
+  type: string | null;
   key: string | null;
+  reason: string | null;
+  payload: { ref?: string } | null;
+  effects: { kind: string; ref: string }[];
 }
 
 type Hold = (holds: boolean, what: string, found: unknown) => void;
@@ -28,7 +33,6 @@ export async function wrongWith(
   const hold = about(id);
 
   const actor = await lookAt(id, acknowledged, server, hold);
-  hold(actor.stateValue === job.state, `is not ${job.state}`, actor.stateValue);
   const misfit = job.misfit(actor.context);
   hold(misfit === null, "its context does not fit", misfit);
   const uids = [actor.uid];
@@ -37,9 +41,12 @@ export async function wrongWith(
   }
 
   const done = effects.filter(({ body }) => body["orderId"] === id);
-  const services = done.map(({ service }) => service);
-  const areRight = JSON.stringify(services) === JSON.stringify(job.effects);
-  hold(areRight, `the effects are not ${job.effects.join(", ")}`, services);
+  const end = { state: actor.stateValue, effects: done.map(({ service }) => service) };
+  hold(
+    job.ends.some((one) => isDeepStrictEqual(one, end)),
+    `did not end as ${JSON.stringify(job.ends)}`,
+    end,
+  );
   const strangers = done.filter(({ key }) => !uids.includes(key.split(":")[0]));
   hold(strangers.length === 0, "a key is of another actor", strangers);
   return wrong;
@@ -56,16 +63,20 @@ async function lookAt(
   const { body: actor } = await server.call("GET", path, "-");
   hold(actor.status === "done", "is not done", actor.status);
   hold(actor.needsAttention?.length === 0, "needs attention", actor.needsAttention);
-  const open = actor.activities.filter(({ status }: { status: string }) =>
+  const underWay = actor.activities.filter(({ status }: { status: string }) =>
     ["running", "retrying"].includes(status),
   );
-  hold(open.length === 0, "something is still under way", open);
+  hold(underWay.length === 0, "something is still under way", underWay);
 
   const { body: exported } = await server.call("GET", `${path}/export`, "-");
   hold(exported.outbox?.length === 0, "its outbox is not empty", exported.outbox);
   const log = (await server.call("GET", `${path}/events?limit=200`, "-")).body.items as Seen[];
   const gap = log.findIndex(({ seq }, index) => seq !== index + 1);
-  hold(gap === -1 && log.length === actor.seq, "the log has a gap", log);
+  hold(
+    gap === -1 && log.length === actor.seq,
+    "the log has a gap",
+    log.map(({ seq }) => seq),
+  );
   const births = log.filter(({ kind }) => kind === "spawned").length;
   hold(births === 1, "is not born once", births);
   for (const { key, seq } of acknowledged) {
@@ -73,7 +84,27 @@ async function lookAt(
     hold(found.length === 1 && found[0] === seq, `${key} is not there once, as ${seq}`, found);
   }
 
+  const open = notEndedOnce(log);
+  hold(open.length === 0, "activities have not ended once", open);
+
   const { body: replay } = await server.call("POST", `${path}/replay`, "-", {});
   hold(replay.identical === true, "its replay is another", replay);
   return actor;
+}
+
+/** Activities that were started and have no end, or two: a result that was taken, or that nobody waits any more. */
+function notEndedOnce(log: readonly Seen[]): string[] {
+  const effects = log.flatMap((record) => record.effects);
+  const ended = [
+    ...log.filter(isEnd).map(({ payload }) => payload?.ref),
+    ...effects.filter(({ kind }) => kind === "cancel").map(({ ref }) => ref),
+  ];
+  const started = effects.filter(({ kind }) => kind === "start").map(({ ref }) => ref);
+  return started.filter((ref) => ended.filter((one) => one === ref).length !== 1);
+}
+
+/** A child's end is the end of all only where it names the activity. */
+function isEnd({ kind, type, reason }: Seen): boolean {
+  if (reason === "late") return false;
+  return /^activity_(done|failed)$/.test(kind) || (kind.startsWith("child_") && type !== null);
 }

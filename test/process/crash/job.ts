@@ -8,10 +8,10 @@ export interface Job {
   definitionId: string;
   input: object;
   events: { type: string; payload: object; key: string }[];
-  /** Where it ends. */
-  state: string;
-  /** Effects outside, in their order; each request names its job as `orderId`. */
-  effects: string[];
+  /** Whether somebody pauses it after its last event, and resumes it. */
+  paused: boolean;
+  /** How it may end: a state, and the effects outside in their order. Each request names its job as `orderId`. */
+  ends: { state: string; effects: string[] }[];
   /** Of the context at the end: what does not fit, or nothing. */
   misfit(context: JsonObject): unknown;
   /** Of the context at the end: the actors that it has spawned. */
@@ -36,6 +36,14 @@ export async function place(job: Job, server: Mortal, history: History): Promise
     history.note("answered", { id, key, status, seq: body.seq });
     if (status !== 200 || !body.handled) throw new Error(`${id}: ${JSON.stringify(body)}`);
     acknowledged.push({ key, seq: body.seq });
+  }
+  if (job.paused) {
+    for (const verb of ["pause", "resume"]) {
+      const { status } = await server.call("POST", `/v1/actors/${id}/${verb}`, `${id}-${verb}`, {});
+      history.note("answered", { id, verb, status });
+      // It may have ended before.
+      if (status !== 200 && status !== 409) throw new Error(`${id}: ${verb}: ${status}`);
+    }
   }
   return acknowledged;
 }

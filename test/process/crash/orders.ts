@@ -40,8 +40,8 @@ export function orderOf(id: string, outside: string, random: () => number): Job 
     definitionId: "order-v1",
     input: { outside, customer: `${id}@example.com` },
     events: [add, place].map((event) => ({ ...event, key: `${id}-${event.type}` })),
-    state,
-    effects,
+    paused: random() < 0.3,
+    ends: [{ state, effects }],
     misfit: () => null,
     children: () => [],
   };
