@@ -31,7 +31,7 @@ export async function deployAll(host: Host, charts: Converted[]): Promise<Map<st
 
 /**
  * Runs all charts side by side, an actor each: what is a chart's third step is taken in
- * everybody's third round. Actors are called by `prefix` and the chart.
+ * everybody's third round. Actors are called by `prefix` and the name.
  */
 export async function runOnPerdure(
   host: Host,
@@ -42,7 +42,7 @@ export async function runOnPerdure(
   const actors = charts.map((chart) => {
     const run: Run = { configurations: [], stopped: null };
     runs.set(chart.name, run);
-    return { chart, run, id: `${prefix}.${definitionId(chart.definition)}` };
+    return { chart, run, id: `${prefix}.${chart.name.replaceAll(/[^\w.-]/g, "-")}` };
   });
   const rounds = Math.max(0, ...charts.map(({ steps }) => steps.length));
   for (let round = 0; round < rounds; round += 1) {

@@ -25,12 +25,13 @@ export function runOnXState({ definition, steps, ids, sources }: Converted): Run
   actor.subscribe({ error: (error) => (stopped = String(error)) });
   actor.start();
   for (const { happens } of steps) {
-    if ("advanceMs" in happens) clock.advance(happens.advanceMs);
-    if ("event" in happens) {
-      // Whatever is due comes first, as in Perdure.
-      clock.advance(0);
-      actor.send({ type: happens.event });
+    try {
+      // Whatever is due comes before an event, as in Perdure.
+      if (!("start" in happens)) clock.advance("advanceMs" in happens ? happens.advanceMs : 0);
+    } catch (error) {
+      stopped = String(error);
     }
+    if ("event" in happens && stopped === null) actor.send({ type: happens.event });
     if (stopped !== null) break;
     configurations.push(configurationOf(actor.getSnapshot().value, ids));
   }

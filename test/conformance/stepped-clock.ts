@@ -1,3 +1,6 @@
+/** Who sends itself events without delay would never come to rest. */
+const MOST_FIRED = 1000;
+
 /** Time that stands still unless it is moved; then everything due happens at its own time, in order. */
 export class SteppedClock {
   #now = 0;
@@ -17,16 +20,19 @@ export class SteppedClock {
 
   advance(ms: number): void {
     const end = this.#now + ms;
-    for (;;) {
+    for (let fired = 0; fired <= MOST_FIRED; fired += 1) {
       const due = [...this.#timers].filter(([, { dueAt }]) => dueAt <= end);
       due.sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || a - b);
       const [first] = due;
-      if (first === undefined) break;
+      if (first === undefined) {
+        this.#now = end;
+        return;
+      }
       const [id, { dueAt, run }] = first;
       this.#timers.delete(id);
       this.#now = dueAt;
       run();
     }
-    this.#now = end;
+    throw new Error(`more than ${MOST_FIRED} timers fire`);
   }
 }

@@ -12,6 +12,7 @@ import type { Converted } from "./convert/convert.ts";
 import { DIFFERENCES } from "./differences.ts";
 import { deployAll, runOnPerdure } from "./fleet.ts";
 import { NotConverted } from "./convert/not-converted.ts";
+import { withRandomSteps } from "./random-steps.ts";
 import { runOnXState } from "./reference.ts";
 import { readSuite } from "./suite.ts";
 
@@ -90,6 +91,15 @@ describe("undisturbed, over HTTP", () => {
   );
 });
 
+/** As many as the longest script has, so that random steps need no kills of their own. */
+const RANDOM_STEPS = Math.max(...charts.map(({ steps }) => steps.length)) - 1;
+const seed = Number(process.env["PERDURE_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+/** One in three, others with another seed. */
+const varied = charts
+  .filter((_, n) => (n + seed) % 3 === 0)
+  .map((chart, n) => withRandomSteps(chart, RANDOM_STEPS, seed + n))
+  .map((chart) => ({ ...chart, name: `${chart.name} at random` }));
+
 describe("with the server killed before every event", () => {
   let runs: Map<string, Run>;
   beforeAll(async () => {
@@ -100,11 +110,24 @@ describe("with the server killed before every event", () => {
         server = await startServer({ persistTo });
       },
     };
-    runs = await runOnPerdure(killed, charts, "killed");
+    runs = await runOnPerdure(killed, [...charts, ...varied], "killed");
   }, STARTS_MS);
+
   it.each(charts.map((chart) => [chart.name, chart] as const))("%s", (name, chart) =>
     expectConformance(chart, runs.get(name)),
   );
+
+  it(`${varied.length} charts go where XState goes with events by chance (PERDURE_SEED=${seed})`, () => {
+    const different = varied.flatMap((chart) => {
+      const [ours, theirs] = [runs.get(chart.name), runOnXState(chart)];
+      const alike =
+        isDeepStrictEqual(ours?.configurations, theirs.configurations) &&
+        // Each says in its own words why it went no further.
+        (ours?.stopped === null) === (theirs.stopped === null);
+      return alike ? [] : [{ chart: chart.name, steps: chart.steps, ours, theirs }];
+    });
+    expect(different).toEqual([]);
+  });
 });
 
 describe("not converted", () => {

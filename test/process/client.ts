@@ -5,7 +5,10 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-/** One request as a stranger with curl would make it. */
+/**
+ * One request as a stranger with curl would make it, on a connection of its own: one that lay idle
+ * may be closed by the server at the moment in which a busy machine uses it again.
+ */
 export async function call(
   url: string,
   method: string,
@@ -13,7 +16,7 @@ export async function call(
   body?: unknown,
   key = "dev",
 ): Promise<Answer> {
-  const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
+  const headers: Record<string, string> = { Authorization: `Bearer ${key}`, Connection: "close" };
   if (method === "POST") headers["Idempotency-Key"] = randomUUID();
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const response = await fetch(`${url}${path}`, {
