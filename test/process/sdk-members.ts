@@ -3,6 +3,7 @@ import type {
   Actor,
   ActorDecision,
   ApiKey,
+  ClaimedTask,
   CreatedKey,
   CreatedWebhook,
   Definition,
@@ -15,10 +16,13 @@ import type {
   MigrationPlan,
   MigrationProgress,
   MigrationRule,
+  Queue,
   Replayable,
   Schedule,
   ScheduledEvent,
   ScheduleRun,
+  Task,
+  TaskState,
   TimelineEntry,
   WebhookSummary,
 } from "../../src/sdk/index.ts";
@@ -236,6 +240,42 @@ export const RUN: Members<ScheduleRun> = {
   detail: "optional",
   missed: "optional",
   attempts: "always",
+};
+export const TASK_STATE: Members<TaskState> = {
+  id: "always",
+  kind: "always",
+  actorId: "always",
+  definitionId: "always",
+  activityId: "always",
+  queue: "always",
+  assignee: "always",
+  title: "always",
+  status: "always",
+  attempts: "always",
+  createdAt: "always",
+  dueAt: "always",
+  expiresAt: "always",
+  remindersSent: "always",
+  escalatedTo: "always",
+  worker: "always",
+  leaseUntil: "always",
+  details: "always",
+  errors: "always",
+  endedAt: "always",
+  endedBy: "always",
+};
+export const TASK: Members<Task> = { ...TASK_STATE, input: "always", form: "always" };
+export const CLAIMED_TASK: Members<ClaimedTask> = {
+  ...TASK,
+  leaseToken: "always",
+  leaseMs: "always",
+};
+export const QUEUE: Members<Queue> = {
+  name: "always",
+  depth: "always",
+  claimed: "always",
+  oldestAgeMs: "always",
+  waiting: "always",
 };
 export const WEBHOOK: Members<WebhookSummary> = {
   id: "always",

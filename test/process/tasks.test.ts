@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
+import { createClient } from "../../src/sdk/index.ts";
+import type { ClaimedTask } from "../../src/sdk/index.ts";
 import { until } from "../support/until.ts";
 import { call } from "./client.ts";
+import { CLAIMED_TASK, QUEUE, TASK, TASK_STATE, expectMembers } from "./sdk-members.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
 type Body = any;
@@ -97,5 +100,101 @@ describe("a worker that hangs up while it waits", () => {
     await spawned("calls");
     const { tasks } = (await (await second).json()) as Body;
     expect(tasks).toMatchObject([{ worker: "there", attempts: 1 }]);
+  });
+});
+
+describe("the SDK", () => {
+  it("lists, claims, keeps, fails, completes, delegates and decides", async () => {
+    const client = createClient({ baseUrl: server.url, apiKey: "dev" });
+    await client.deploy("jobber-sdk-v1", jobber("sdk", { initialMs: 0 }));
+    const { id: actorId } = await client.spawn("jobber-sdk-v1");
+    const claimed = () => client.tasks.claim("sdk", { worker: "w", waitMs: 50_000 });
+    const [first] = (await claimed()) as [ClaimedTask];
+    expectMembers(first, CLAIMED_TASK);
+    const { id, leaseToken } = first;
+    await client.tasks.heartbeat(id, { leaseToken, details: { page: 1 } });
+    const seen = await client.tasks.get(id);
+    expectMembers(seen, TASK);
+    expect(seen).toMatchObject({ actorId, details: { page: 1 } });
+    const error = { code: "ink", message: "No ink." };
+    const { replayed, ...failed } = await client.tasks.fail(id, { leaseToken, error });
+    expectMembers(failed, TASK_STATE);
+    expect({ replayed, status: failed.status }).toEqual({ replayed: false, status: "open" });
+    const lost = client.tasks.complete(id, { leaseToken, output: 1 });
+    await expect(lost).rejects.toMatchObject({ code: "lease_lost" });
+    const [second] = (await claimed()) as [ClaimedTask];
+    const done = { leaseToken: second.leaseToken, output: { text: "x" } };
+    expect((await client.tasks.complete(id, done)).status).toBe("done");
+    for await (const task of client.tasks.list({ actorId, status: "done" })) {
+      expect(task.id).toBe(id);
+    }
+    for await (const queue of client.queues()) expectMembers(queue, QUEUE);
+    expect((await client.getActor(actorId)).output).toBeNull();
+  });
+
+  it("decides and delegates approvals", async () => {
+    const client = createClient({ baseUrl: server.url, apiKey: "dev" });
+    const input = { assignee: "dora", title: "Sign" };
+    const invoke = { id: "sign", src: "approval", input, onDone: "signed" };
+    await client.deploy("signing-v1", {
+      id: "signing",
+      initial: "waiting",
+      states: { waiting: { invoke }, signed: { type: "final" } },
+    });
+    const { id: actorId } = await client.spawn("signing-v1");
+    const task = await until(
+      async () => {
+        for await (const one of client.tasks.list({ assignee: "dora", actorId })) return one;
+        return null;
+      },
+      (one) => one !== null,
+    );
+    const id = task?.id as string;
+    expect((await client.tasks.delegate(id, { assignee: "emil" })).assignee).toBe("emil");
+    const decided = await client.tasks.decide(id, { approved: true, by: "emil", comment: "Yes." });
+    expect(decided).toMatchObject({ status: "done", endedBy: "emil" });
+    const late = client.tasks.decide(id, { approved: false, by: "dora" });
+    await expect(late).rejects.toMatchObject({ code: "task_closed", members: { endedBy: "emil" } });
+    expect((await client.getState(actorId)).stateValue).toBe("signed");
+  });
+});
+
+describe("when the server is killed again and again", () => {
+  it("a worker goes on, and each task has one result", async () => {
+    await opened("kills", { initialMs: 0, maxAttempts: 50 });
+    const ids = new Set<string>();
+    for (let n = 0; n < 12; n++) ids.add(await spawned("kills"));
+    const client = createClient({ baseUrl: server.url, apiKey: "dev" });
+    const { port } = new URL(server.url);
+    let handled = 0;
+    const worker = client.worker({
+      queue: "kills",
+      concurrency: 3,
+      leaseMs: 2_000,
+      async handler({ actorId }) {
+        handled += 1;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return actorId;
+      },
+    });
+    for (let kills = 0; kills < 3; kills++) {
+      const so = handled;
+      await until(
+        async () => handled,
+        (count) => count > so,
+      );
+      await server.kill();
+      server = await startServer({ persistTo, port: Number(port) });
+    }
+    for (const id of ids) await client.waitFor(id, { done: true }, { timeoutMs: 100_000 });
+    await worker.stop();
+    for (const id of ids) {
+      const results = [];
+      for await (const record of client.events(id)) {
+        if (record.kind.startsWith("activity_")) results.push(record);
+      }
+      expect(results).toMatchObject([{ kind: "activity_done", payload: { output: id } }]);
+    }
+    expect((await api("GET", "/v1/tasks?queue=kills&status=open")).items).toEqual([]);
   });
 });
