@@ -1,11 +1,21 @@
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { createMachine, fromPromise, initialTransition, transition } from "xstate";
+import {
+  assign,
+  createActor,
+  createMachine,
+  fromPromise,
+  initialTransition,
+  transition,
+  waitFor,
+} from "xstate";
 import type { AnyMachineSnapshot, AnyStateMachine, ExecutableActionObject } from "xstate";
 import { isJsonObject } from "../../src/base/json.ts";
 import type { JsonObject, JsonValue } from "../../src/base/json.ts";
+import { doneEvent, errorEvent } from "../../src/machine/activity-events.ts";
 import { checkDefinition } from "../../src/machine/check.ts";
 import { compileDefinition } from "../../src/machine/compile.ts";
+import { contextOf } from "../../src/machine/live.ts";
 import { start, step } from "../../src/machine/step.ts";
 import type { Step, StepOutcome } from "../../src/machine/step.ts";
 import type { EventData, StepScope } from "../../src/machine/types.ts";
@@ -159,3 +169,54 @@ function withInputs(value: JsonObject): JsonObject {
     JSON.stringify(value).replaceAll('"src":"http"', '"src":"http","input":{"url":"https://a.b/"}'),
   ) as JsonObject;
 }
+
+test.each([true, false])(
+  "a started actor of XState goes where its promise leads, kept: %s",
+  async (kept) => {
+    const chart = (assigned: (what: "output" | "error") => JsonValue | object) => ({
+      id: "m",
+      initial: "calling",
+      context: { got: null },
+      states: {
+        calling: {
+          invoke: {
+            id: "call",
+            src: "http",
+            onDone: { target: "done", actions: assigned("output") },
+            onError: { target: "failed", actions: assigned("error") },
+          },
+        },
+        done: {},
+        failed: {},
+      },
+    });
+    const result = kept ? { id: 7 } : { code: "timeout", message: "Too long.", attempts: 5 };
+    const http = fromPromise(async () => {
+      if (kept) return result;
+      throw result;
+    });
+    const take = (what: "output" | "error") =>
+      assign({ got: ({ event }) => (event as unknown as Record<string, unknown>)[what] } as never);
+    const reference = createActor(
+      createMachine(chart(take) as never).provide({ actors: { http } as never }),
+    );
+    reference.start();
+    const there = (await waitFor(
+      reference,
+      ({ value }) => value !== "calling",
+    )) as AnyMachineSnapshot;
+
+    const ours = compileDefinition(
+      chart((what) => ({
+        type: "@xstate.assign",
+        context: { got: { "@expr": `event.${what}` } },
+      })) as JsonObject,
+    );
+    const begun = taken(start(ours, SCOPE, undefined, undefined));
+    const event = kept ? doneEvent("call", result) : errorEvent("call", result);
+    const here = taken(step(ours, begun.live, event, SCOPE));
+    expect(here.live.value).toBe(there.value);
+    expect(contextOf(here.live)).toEqual(there.context);
+    expect(contextOf(here.live)).toEqual({ got: result });
+  },
+);
