@@ -24,7 +24,7 @@ export function chapter(title: string): void {
   console.log(`\n${title}`);
 }
 
-async function machine(name: string): Promise<object> {
+export async function machine(name: string): Promise<object> {
   const file = new URL(`../examples/${name}/${name}.json`, import.meta.url);
   return JSON.parse(await readFile(file, "utf8")) as object;
 }

@@ -4,8 +4,11 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { startOutside } from "../examples/outside/server.ts";
+import type { Outside } from "../examples/outside/server.ts";
 import { createClient } from "../src/sdk/index.ts";
 import type { Client } from "../src/sdk/index.ts";
+import { finishOrder, playOrders } from "./demo-order.ts";
 import * as plays from "./demo-plays.ts";
 import { chapter, fact } from "./demo-plays.ts";
 import { Refusal, runScript } from "./refusal.ts";
@@ -19,6 +22,7 @@ kills it in the middle, and prints one line for each fact it has checked. It tak
 
 /** The server that is starting or running now. */
 let current: Promise<RunningServer> | null = null;
+let outside: Outside | null = null;
 let isStopping = false;
 let data = "";
 
@@ -31,6 +35,7 @@ function start(): Promise<RunningServer> {
 async function cleanUp(): Promise<void> {
   const server = await current?.catch(() => null);
   await server?.kill();
+  outside?.stop();
   await rm(data, { recursive: true, force: true });
 }
 
@@ -55,6 +60,14 @@ async function crash(server: RunningServer): Promise<RunningServer> {
   return restarted;
 }
 
+/** Now, with a call under way. */
+async function crashInCall(): Promise<RunningServer> {
+  await (await current)?.kill("SIGKILL");
+  const restarted = await start();
+  console.log(`  … the server was killed, and started again at ${restarted.url}`);
+  return restarted;
+}
+
 async function play(): Promise<void> {
   const server = await start();
   console.log(`Perdure at ${server.url}, data in ${data}`);
@@ -65,6 +78,9 @@ async function play(): Promise<void> {
   await plays.remindAndBook(client);
   await plays.playLoans(client);
   await plays.replayAll(client);
+  outside = await startOutside();
+  await playOrders(client, outside);
+  await finishOrder(connect(await crashInCall()), outside);
   console.log(`\nAll ${plays.factsChecked()} facts hold.`);
 }
 
