@@ -9,7 +9,7 @@ export const LIMITS = {
   jsonDepth: 64,
   /** bytes of canonical JSON; an actor's context, so that the snapshot row stays below 2 MB. */
   contextBytes: 1_000_000,
-  /** bytes of JSON; a finished machine's output. */
+  /** bytes of JSON; a finished machine's output, and what a worker makes of a task: both go into a record. */
   outputBytes: 250_000,
   /** bytes of JSON; all that one step emits and logs, kept in its record. */
   emittedBytes: 500_000,
