@@ -88,6 +88,58 @@ describe("the session in the README of the order", () => {
   });
 });
 
+describe("an order that needs a person", () => {
+  async function placed(id: string, address: string): Promise<void> {
+    const input = { outside: outside.url, customer: `${id}@example.com` };
+    await client.spawn("order-v1", { id, input });
+    await client.sendEvent(id, "ADD", { sku: "lamp", quantity: 1, price: 30 });
+    await client.sendEvent(id, "PLACE", { address });
+  }
+  const waitsForAPerson = (id: string) =>
+    client.waitFor(id, { state: "for_a_person" }, { timeoutMs: 50_000 });
+
+  it("has undone what it could, and undoes the rest when it is told to", async () => {
+    outside.plan({ service: "payment/refund", what: "fail", status: 400 });
+    await placed("order-4", "Nowhere");
+    const { actor } = await waitsForAPerson("order-4");
+    expect(actor.context["problem"]).toContain("'charge'");
+    expect(actor.tags).toEqual(["attention"]);
+    expect((await doneFor("order-4")).map(([service]) => service)).toEqual([
+      "payment/charge",
+      "stock/reserve",
+      "stock/release",
+    ]);
+
+    await client.sendEvent("order-4", "UNDO");
+    const ended = await client.waitFor("order-4", { done: true }, { timeoutMs: 50_000 });
+    expect(ended.actor.stateValue).toBe("cancelled");
+    expect((await doneFor("order-4")).slice(2)).toEqual([
+      ["stock/release", 1],
+      ["payment/refund", 1],
+    ]);
+    expect(await client.replay("order-4")).toEqual({ identical: true });
+  });
+
+  it("is one of which nobody knows whether it was charged", async () => {
+    outside.plan({ service: "payment/charge", what: "close", times: 5 });
+    await placed("order-5", "Main Street 5");
+    const { actor } = await waitsForAPerson("order-5");
+    expect(actor.activities).toMatchObject([{ id: "charge", status: "failed", attempts: 5 }]);
+    expect(await doneFor("order-5")).toEqual([["payment/charge", 5]]);
+    await client.sendEvent("order-5", "SETTLE");
+    expect(await client.getActor("order-5")).toMatchObject({ stateValue: "settled", done: true });
+  });
+
+  it("is not one whose confirmation cannot be sent", async () => {
+    outside.plan({ service: "mail/send", what: "fail", status: 400 });
+    await placed("order-6", "Main Street 6");
+    const { actor } = await client.waitFor("order-6", { done: true }, { timeoutMs: 50_000 });
+    expect(actor.stateValue).toBe("completed");
+    const emitted = (await logOf("order-6")).flatMap((record) => record.emitted);
+    expect(emitted).toMatchObject([{ type: "order.not_confirmed" }]);
+  });
+});
+
 describe("the session in the README of the agent", () => {
   it("adds, and stops where rounds or tokens end", async () => {
     const lines = await paste("agent");
