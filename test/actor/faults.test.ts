@@ -179,7 +179,7 @@ test("tables of a schema from the future are refused with both numbers", async (
   await evict(id);
   const answer = await call("GET", `/v1/actors/${id}`);
   expectProblem(answer, 503, "unavailable");
-  expect(answer.body.detail).toMatch(/schema 7.*up to 2/);
+  expect(answer.body.detail).toMatch(/schema 7.*up to 3/);
   // What failed once is tried again by the next call.
   await sqlIn(id, "UPDATE actor SET schema = 2");
   expect(await actorNow(id)).toMatchObject({ seq: 1, stateValue: "a" });
