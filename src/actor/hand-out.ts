@@ -10,7 +10,7 @@ import type { JsonValue } from "../base/json.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { Activity, Effect, Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
-import type { QueueRpc, TaskFace, TaskOrder } from "../tasks/rpc.ts";
+import type { QueueRpc, TaskEnd, TaskFace, TaskOrder } from "../tasks/rpc.ts";
 import type { Carried, Carrier, Leaver } from "./carriers.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
@@ -46,9 +46,8 @@ export const takeBack: Carrier<Leaver> = async (resident, { effect }) => {
   const input = startOf(resident, effect.ref);
   const planned = actor && input && queueOf(effect, input);
   if (!actor || !planned) return DONE;
-  const { tenant, uid, ended: ends } = actor.envelope;
-  const error = ends.findLast(({ ref }) => ref === effect.ref)?.error;
-  const status = error?.code === "expired" ? "expired" : "cancelled";
+  const { tenant, uid } = actor.envelope;
+  const status = endOf(actor.envelope, effect.ref);
   const taskId = `${planned}.${uid}:${effect.ref}`;
   const reply = await callQueue(resident, tenant, planned, (object) =>
     object.withdraw({ tenant, queue: planned, taskId, status }),
@@ -132,6 +131,14 @@ function startOf({ db }: Pick<Resident, "db">, ref: string): JsonValue {
   const effects = row === null ? [] : recordOf(row).effects;
   const start = effects.find((effect) => effect.kind === "start" && effect.ref === ref);
   return start?.kind === "start" ? start.input : null;
+}
+
+/** How it ended without a result from its queue. One that failed may be retried, and is handed out again then. */
+function endOf({ activities, ended: ends }: Envelope, ref: string): TaskEnd {
+  const isMeant = (one: { ref: string }) => one.ref === ref;
+  const error = (activities.find(isMeant) ?? ends.findLast(isMeant))?.error ?? null;
+  if (error === null) return "cancelled";
+  return error.code === "expired" ? "expired" : "failed";
 }
 
 function runningOf({ envelope }: Actor, ref: string): Activity | null {

@@ -6,6 +6,9 @@ import type { CollectionKey, RegistryReply as Reply } from "../registry/rpc.ts";
 export type TaskKind = "task" | "approval";
 export type TaskStatus = "open" | "claimed" | "done" | "failed" | "expired" | "cancelled";
 
+/** How an activity ends its task. */
+export type TaskEnd = "cancelled" | "expired" | "failed";
+
 /** What others show of a task, as its actor has it. */
 export interface TaskFace {
   assignee: string | null;
@@ -102,12 +105,12 @@ export interface Verdict extends Caller {
 export interface QueueRpc {
   /** 202. The same order again changes nothing. */
   enqueue(command: { tenant: string; queue: string; order: TaskOrder }): Promise<Reply | Refused>;
-  /** 204: its activity has ended; an open or claimed task becomes `cancelled` (or `expired`). */
+  /** 204: its activity has ended without a result from here, as `status` says. */
   withdraw(command: {
     tenant: string;
     queue: string;
     taskId: string;
-    status: "cancelled" | "expired";
+    status: TaskEnd;
   }): Promise<Reply | Refused>;
   /** 204: what its actor says of it now. */
   update(command: { taskId: string } & TaskFace): Promise<Reply | Refused>;

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { actorNow, expectReplays, records, sent } from "../support/actors.ts";
+import {
+  actorNow,
+  advanceClock,
+  expectReplays,
+  records,
+  sent,
+  spawned,
+} from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import {
   claimed,
@@ -186,5 +193,42 @@ describe("a worker that waits", () => {
     await failedBy(await oneClaimed(queue));
     expect(await claimed(queue)).toEqual([]);
     expect((await oneClaimed(queue, { waitMs: 50_000 })).attempts).toBe(2);
+  });
+});
+
+describe("a task whose activity is retried by hand", () => {
+  const machine = (input: object) => ({
+    initial: "working",
+    states: {
+      working: { invoke: { id: "work", src: "task", input, onDone: "done" } },
+      done: {},
+    },
+  });
+
+  const retried = (id: string) => call("POST", `/v1/actors/${id}/retry`, { body: {} });
+
+  test("is open again, with attempts of its own", async () => {
+    const queue = queueName();
+    const id = await spawned(machine({ queue, retry: { ...AT_ONCE, maxAttempts: 1 } }));
+    await untilTasks(queue, ({ length }) => length === 1);
+    const first = await oneClaimed(queue);
+    expect((await failedBy(first)).body).toMatchObject({ status: "failed", attempts: 1 });
+    expect((await retried(id)).status).toBe(200);
+    const second = await oneClaimed(queue, { waitMs: 50_000 });
+    expect(second).toMatchObject({ id: first.id, attempts: 1 });
+    expectProblem(await completed(first, 1), 409, "lease_lost");
+    expect((await completed(second, 2)).status).toBe(200);
+    expect((await actorNow(id)).stateValue).toBe("done");
+  });
+
+  test("is open again also after its deadline", async () => {
+    const queue = queueName();
+    const id = await spawned(machine({ queue, deadlineMs: 1_000 }));
+    await untilTasks(queue, ({ length }) => length === 1);
+    await advanceClock(id, 1_000);
+    await untilTasks(queue, ([one]) => one.status === "failed");
+    expect((await retried(id)).status).toBe(200);
+    expect((await completed(await oneClaimed(queue, { waitMs: 50_000 }), 1)).status).toBe(200);
+    expect((await actorNow(id)).stateValue).toBe("done");
   });
 });
