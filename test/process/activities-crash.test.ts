@@ -32,6 +32,10 @@ const JOBS_PER_ROUND = 1;
 const QUIET_MS = 15_000;
 const REST_MS = 180_000;
 
+const ORDER = JSON.parse(readFileSync(join(ROOT, "examples/order/order.json"), "utf8"));
+/** Of these a second version comes in the middle, and all of them go over with whatever is under way. */
+const MOVED = [ORDER, PARCEL, BATCH, HURRY];
+
 const history = new History();
 const faults = new Faults(seeded(SEED), history);
 const jobs: Job[] = [];
@@ -49,8 +53,7 @@ beforeAll(async () => {
   });
   server = new Mortal(join(folder, "data"), history);
   await server.start();
-  const order = JSON.parse(readFileSync(join(ROOT, "examples/order/order.json"), "utf8"));
-  for (const definition of [order, PARCEL, BATCH, HURRY]) {
+  for (const definition of MOVED) {
     const body = { id: `${definition.id}-v1`, definition };
     const deployed = await server.call("PUT", "/v1/definitions", "-", body);
     expect(deployed).toMatchObject({ status: 201 });
@@ -73,10 +76,22 @@ async function ask(kind: typeof orderOf, name: string, seed: number, last: Abort
   }
 }
 
+/** A version that does the same; who is on the first one moves. */
+async function deployNext(): Promise<void> {
+  for (const machine of MOVED) {
+    const definition = { ...machine, description: "The next version." };
+    const body = { id: `${machine.id}-v2`, definition, parentId: `${machine.id}-v1`, match: "all" };
+    const { status } = await server.call("PUT", "/v1/definitions", "-", body);
+    expect([200, 201]).toContain(status);
+  }
+}
+
 async function killAgainAndAgain(): Promise<void> {
   const random = seeded(SEED + 1);
   const [shortest, longest] = LIFE_STEPS;
+  let deploying = Promise.resolve();
   for (let round = 0; round < ROUNDS; round += 1) {
+    if (round === Math.floor(ROUNDS / 2)) deploying = deployNext();
     const steps = shortest + Math.floor(random() * (longest - shortest));
     const enough = history.length + steps;
     const lived = await until(
@@ -88,6 +103,7 @@ async function killAgainAndAgain(): Promise<void> {
     await server.kill();
     await server.start();
   }
+  await deploying;
 }
 
 /** Clients ask, workers work and the server dies; over when all of that has ended. */
@@ -127,11 +143,14 @@ async function allEnded(): Promise<void> {
 
 async function endedNow(): Promise<number> {
   let ended = 0;
-  for (const id of ["order-v1", "batch-v1", "hurry-v1"]) {
-    const path = `/v1/actors/count?status=done&definitionId=${id}`;
-    ended += (await server.call("GET", path, "-")).body.total as number;
+  for (const family of ["order", "batch", "hurry"]) {
+    ended += await countOf(`status=done&family=${family}`);
   }
   return ended;
+}
+
+async function countOf(filter: string): Promise<number> {
+  return (await server.call("GET", `/v1/actors/count?${filter}`, "-")).body.total as number;
 }
 
 describe("work outside under random kills of the whole server", () => {
@@ -152,6 +171,7 @@ describe("work outside under random kills of the whole server", () => {
         jobs: jobs.length,
         calls,
         effects: effects.length,
+        moved: await countOf("definitionId=order-v2"),
         repeatedByKills: faults.repeatedByKills(calls),
       };
       // oxlint-disable-next-line no-console
@@ -162,6 +182,7 @@ describe("work outside under random kills of the whole server", () => {
       }
       expect(wrong).toEqual([]);
       expect(report.repeatedByKills, "no kill met a call: nothing is shown").toBeGreaterThan(0);
+      expect(report.moved, "no order has moved: nothing is shown").toBeGreaterThan(0);
       expect(jobs.length, "too few jobs: nothing is shown").toBeGreaterThan(
         ROUNDS * JOBS_PER_ROUND,
       );
