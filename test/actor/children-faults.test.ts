@@ -27,6 +27,7 @@ beforeEach(() => {
   vi.setSystemTime(START);
 });
 afterEach(() => {
+  doomed.length = 0;
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
@@ -74,8 +75,8 @@ function spoil(planned: Fault[]): () => void {
       if (fate === "lost before") throw new Error("injected: lost before");
       const reply = await (original as (command: Body) => Promise<unknown>).call(this, command);
       if (fate === "lost after") throw new Error("injected: lost after");
-      if (fate === "receiver crashes") await crash(command.id);
-      if (fate === "caller crashes") await crash(callerOf(verb, command));
+      if (fate === "receiver crashes") doomed.push(command.id);
+      if (fate === "caller crashes") doomed.push(callerOf(verb, command));
       return reply as never;
     } as never);
   });
@@ -83,6 +84,9 @@ function spoil(planned: Fault[]): () => void {
     for (const spy of spies) spy.mockRestore();
   };
 }
+
+/** Those that crash soon: an object cannot be thrown away by a call that it waits for. */
+const doomed: string[] = [];
 
 /** Who called, by what it says. */
 function callerOf(verb: Verb, command: Body): string {
@@ -94,6 +98,7 @@ function callerOf(verb: Verb, command: Body): string {
 async function live(ids: string[], done: () => Promise<boolean>): Promise<void> {
   for (let round = 0; round < 60; round += 1) {
     for (const id of ids) {
+      for (const other of doomed.splice(0)) await crash(other);
       await ringAlarm(id).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
