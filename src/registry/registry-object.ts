@@ -85,7 +85,11 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     // What it learns about an alarm that has gone off would hold later.
     await this.#clock.known().catch(() => {});
     const active = () => webhooks.subscriptions(this.#stored()).map(({ id }) => id);
-    await Promise.all([this.#watch.ring(tenant, active), this.#sweeps.ring(tenant, Date.now())]);
+    const named = () => queues.queues(this.#stored());
+    await Promise.all([
+      this.#watch.ring(tenant, active, named),
+      this.#sweeps.ring(tenant, Date.now()),
+    ]);
   }
 
   /** A call that may change rules: their sweeps are told, now and, if this object dies before, by its alarm. */

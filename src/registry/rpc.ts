@@ -169,7 +169,7 @@ export interface RegistryRpc {
   }): Promise<RegistryReply>;
   getWebhook(query: { id: string; lease: number }): Promise<RegistryReply>;
   updateWebhook(command: UpdateWebhookCommand): Promise<RegistryReply>;
-  /** Looks at the tenant's schedules and webhooks every hour from now on, as long as there are any. */
+  /** Looks at the tenant's schedules, webhooks and queues every hour from now on, as long as there are any. */
   watch(): Promise<void>;
   /** Its receiver wants no more. */
   disableWebhook(command: { id: string; url: string; reason: string }): Promise<void | Refused>;

@@ -4,16 +4,18 @@ import { logError } from "../base/log.ts";
 import type { Env } from "../env.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 
+type WatchEnv = Pick<Env, "CRON" | "WEBHOOKS" | "QUEUES">;
+
 /**
  * The platform drops an alarm whose handler fails for two minutes, as under a deployment that does not work. What
  * then waits for its next alarm would wait for ever, so the registry, which has one of its own for this, looks at
- * the tenant's schedules and webhooks every hour while there is something to look at.
+ * the tenant's schedules, webhooks and queues every hour while there is something to look at.
  */
 export class Watch {
   readonly #alarm: AlarmClock;
-  readonly #env: Pick<Env, "CRON" | "WEBHOOKS">;
+  readonly #env: WatchEnv;
 
-  constructor(alarm: AlarmClock, env: Pick<Env, "CRON" | "WEBHOOKS">) {
+  constructor(alarm: AlarmClock, env: WatchEnv) {
     this.#alarm = alarm;
     this.#env = env;
   }
@@ -24,8 +26,8 @@ export class Watch {
     this.#alarm.ensure(Date.now() + LIMITS.watchMs);
   }
 
-  /** What the alarm does. Never throws. `webhooks`: ids of those that send. */
-  async ring(tenant: string, webhooks: () => string[]): Promise<void> {
+  /** What the alarm does. Never throws. `webhooks`: ids of those that send; `queues`: names of all. */
+  async ring(tenant: string, webhooks: () => string[], queues: () => string[]): Promise<void> {
     this.#alarm.wentOff();
     const outcomes = await Promise.all([
       tried(() => callObject(this.#env.CRON, tenant, true, (cron) => cron.tend())),
@@ -39,6 +41,14 @@ export class Watch {
           ),
         );
         return ids.length > 0;
+      }),
+      tried(async () => {
+        const looks = queues().map((name) =>
+          tried(() =>
+            callObject(this.#env.QUEUES, `${tenant}/${name}`, true, (queue) => queue.tend()),
+          ),
+        );
+        return (await Promise.all(looks)).some((goesOn) => goesOn !== false);
       }),
     ]);
     if (outcomes.some((goesOn) => goesOn !== false)) {

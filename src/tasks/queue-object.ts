@@ -60,7 +60,10 @@ export class QueueObject extends DurableObject<Env> implements Rpc.QueueRpc {
   enqueue(command: Parameters<Rpc.QueueRpc["enqueue"]>[0]) {
     return this.#called(async () => {
       const { added, reply } = await enqueue(this.#queue, command);
-      if (added) this.#serve();
+      if (added) {
+        this.#queue.beWatched();
+        this.#serve();
+      }
       return reply;
     });
   }
@@ -116,6 +119,13 @@ export class QueueObject extends DurableObject<Env> implements Rpc.QueueRpc {
     return this.#called(() => stats(this.#queue, this.#line.length));
   }
 
+  async tend(): Promise<boolean> {
+    await this.#queue.alarm.known();
+    if (this.#queue.stored() === null) return false;
+    if (!this.#queue.alarm.isSet) this.#queue.ensureAlarm();
+    return this.#queue.unended > 0;
+  }
+
   #bring(
     command: Parameters<Rpc.QueueRpc["complete" | "fail" | "decide"]>[0],
     saying: Promise<Saying>,
@@ -134,6 +144,8 @@ export class QueueObject extends DurableObject<Env> implements Rpc.QueueRpc {
   #called<Result>(call: () => Result | Promise<Result>) {
     return asData(async () => {
       await this.#queue.alarm.known();
+      // One that was lost is made good by whoever comes.
+      if (!this.#queue.alarm.isSet && this.#queue.stored() !== null) this.#queue.ensureAlarm();
       return call();
     });
   }

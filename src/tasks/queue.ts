@@ -1,3 +1,5 @@
+import { callObject } from "../base/call-object.ts";
+import { logError } from "../base/log.ts";
 import type { Env } from "../env.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 import type { Db } from "../storage/db.ts";
@@ -22,6 +24,7 @@ export class Queue {
   readonly #db: Db;
   #name: QueueName | null = null;
   #unended: number | null = null;
+  #watched = false;
 
   constructor({ env, db, alarm, inBackground }: QueueNeeds) {
     this.env = env;
@@ -66,6 +69,20 @@ export class Queue {
     updateTask(this.#db, row.task_id, changes);
     if (this.#unended !== null && row.ended_at === null && changes.ended_at) this.#unended -= 1;
     this.alarm.ensure(changes.due_at ?? null);
+  }
+
+  /** Once per life of the object: the tenant's registry looks after its alarm. */
+  beWatched(): void {
+    const tenant = this.name?.tenant;
+    if (this.#watched || tenant === undefined) return;
+    this.#watched = true;
+    const begun = callObject(this.env.REGISTRY, tenant, true, (registry) => registry.watch());
+    this.inBackground(
+      begun.catch((error: unknown) => {
+        this.#watched = false;
+        logError("warn", error, { during: "queue watch" });
+      }),
+    );
   }
 
   /** An alarm for what happens next. */

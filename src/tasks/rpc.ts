@@ -154,4 +154,6 @@ export interface QueueRpc {
   /** Youngest first. */
   list(query: ListQuery): Promise<{ items: ListedTask[]; more: boolean } | Refused>;
   stats(): Promise<QueueStats | Refused>;
+  /** Sets an alarm that was lost. True while there are tasks that have not ended. */
+  tend(): Promise<boolean>;
 }

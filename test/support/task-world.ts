@@ -176,7 +176,7 @@ export class TaskWorld {
     const noteQueue = async () => ({ ok: true, status: 204, body: null });
     const env = {
       ACTORS: { getByName: () => ({ settle }) },
-      REGISTRY: { getByName: () => ({ noteQueue }) },
+      REGISTRY: { getByName: () => ({ noteQueue, watch: async () => {} }) },
     };
     return env as unknown as Env;
   }
