@@ -17,7 +17,7 @@ interface Work {
 
 const work: fc.Arbitrary<Work | null> = fc.option(
   fc.record({
-    src: fc.constantFrom("http", "own", "task", "approval", "actor", "compensate"),
+    src: fc.constantFrom("http", "own", "task", "approval", "approval", "actor", "compensate"),
     onDone: fc.nat(4),
     onError: fc.nat(4),
     deadlineMs: fc.option(fc.constantFrom(50, 500)),
@@ -106,8 +106,8 @@ function inputOf({ src, deadlineMs, children, choice }: Work, id: string): { inp
         input: {
           assignee: "ann",
           title: "Really?",
-          reminders: [{ afterMs: 40, repeatMs: 60_000, max: 2 }],
-          escalate: [{ afterMs: 300, to: "bob" }],
+          reminders: [{ afterMs: 1, repeatMs: 60_000, max: 2 }],
+          escalate: [{ afterMs: 2, to: "bob" }],
           expiresMs: deadlineMs === null ? 700 : deadlineMs,
         },
       };
@@ -178,5 +178,5 @@ export const happenings: fc.Arbitrary<Happening[]> = fc.array(
     { weight: 1, arbitrary: fc.constant({ kind: "pause" as const }) },
     { weight: 1, arbitrary: fc.constant({ kind: "terminate" as const }) },
   ),
-  { maxLength: 30 },
+  { minLength: 5, maxLength: 30, size: "max" },
 );
