@@ -196,7 +196,9 @@ test.each([true, false])(
       throw result;
     });
     const take = (what: "output" | "error") =>
-      assign({ got: ({ event }) => (event as unknown as Record<string, unknown>)[what] } as never);
+      assign({
+        got: ({ event }: { event: unknown }) => (event as Record<string, unknown>)[what],
+      } as never);
     const reference = createActor(
       createMachine(chart(take) as never).provide({ actors: { http } as never }),
     );
