@@ -14,7 +14,7 @@ const TABLES = [
      name         TEXT    NOT NULL
    ) STRICT`,
   `CREATE TABLE tasks (
-     position     INTEGER PRIMARY KEY AUTOINCREMENT,
+     position     INTEGER PRIMARY KEY,
      task_id      TEXT    NOT NULL,
      kind         TEXT    NOT NULL CHECK (kind IN ('task', 'approval')),
      status       TEXT    NOT NULL

@@ -2,7 +2,7 @@ import type { Db } from "./db.ts";
 
 /** A task in its queue; times are ms on the server's clock. */
 export interface TaskRow {
-  /** Order of arrival. */
+  /** Order of arrival, among those that there are. */
   position: number;
   task_id: string;
   kind: "task" | "approval";

@@ -11,6 +11,7 @@ import { createClient } from "../../src/sdk/index.ts";
 import type { Client } from "../../src/sdk/index.ts";
 import { ROOT } from "../house/sources.ts";
 import { until } from "../support/until.ts";
+import { pasteSession } from "./paste.ts";
 
 const EXAMPLE = join(ROOT, "examples/python-worker");
 
@@ -81,6 +82,15 @@ describe("the worker in Python", () => {
     for await (const record of client.events(after.id, { kind: "activity_done" }))
       results.push(record);
     expect(results).toMatchObject([{ by: "p1", handled: true }]);
+  });
+
+  it("does what the README's session asks for", async () => {
+    started("p1");
+    const answers = await pasteSession("python-worker", server.url);
+    expect(answers.map(({ code, detail }) => [code, detail])).toEqual(
+      answers.map(() => [undefined, undefined]),
+    );
+    expect(answers.at(-1)).toMatchObject({ matched: true, actor: { context: { words: 8 } } });
   });
 
   it("says for good what cannot be done", async () => {
