@@ -142,6 +142,9 @@ export interface WorkApi {
   worker(options: WorkerOptions): Worker;
 }
 
+/** ms that an answer may take beyond what it was asked to wait. */
+const ON_THE_WAY_MS = 15_000;
+
 const root = "/v1/tasks";
 const pathOf = (taskId: string) => `${root}/${pathId(taskId, "task id")}`;
 
@@ -175,9 +178,16 @@ function tasksApi(transport: Transport): TasksApi {
       const call = { method: "GET", path: pathOf(taskId), options } as const;
       return (await transport.send<Task>(call)).body;
     },
-    async claim(queue, claim, options) {
+    async claim(queue, claim, options = {}) {
       const path = `/v1/queues/${pathId(queue, "queue's name")}/claim`;
-      const call = { method: "POST", path, body: claim, options } as const;
+      // A call that is told to wait is not given up before.
+      const patient = claim.waitMs === undefined ? {} : { timeoutMs: claim.waitMs + ON_THE_WAY_MS };
+      const call = {
+        method: "POST",
+        path,
+        body: claim,
+        options: { ...patient, ...options },
+      } as const;
       return (await transport.send<{ tasks: ClaimedTask[] }>(call)).body.tasks;
     },
     async complete(taskId, result, options) {

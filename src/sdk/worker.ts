@@ -38,9 +38,8 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** ms; what one long poll asks for, and how much longer it may take on the way. */
+/** ms; what one long poll asks for. */
 const WAIT_MS = 25_000;
-const ON_THE_WAY_MS = 15_000;
 /** ms; the first pause after a failure, doubled up to the most. */
 const PAUSE_MS = 500;
 const PAUSE_MOST_MS = 30_000;
@@ -87,8 +86,7 @@ async function work(
     }
     const claim = { worker, max: concurrency - underWay.size, waitMs: WAIT_MS, leaseMs };
     try {
-      const timeoutMs = WAIT_MS + ON_THE_WAY_MS;
-      const claimed = await tasks.claim(queue, claim, { signal, timeoutMs });
+      const claimed = await tasks.claim(queue, claim, { signal });
       failures = 0;
       for (const task of claimed) {
         const doing = doTask(tasks, task, options).finally(() => underWay.delete(doing));

@@ -255,3 +255,16 @@ describe("a worker", () => {
 function never(): Promise<never> {
   return new Promise(() => {});
 }
+
+describe("a claim that waits", () => {
+  it("is not given up before its time, unless it is told", async () => {
+    const slow: Act = (response, heard) =>
+      void setTimeout(() => answer(200, { tasks: [task(1)] })(response, heard), 100);
+    const { baseUrl } = await scriptedServer(slow);
+    const client = createClient({ baseUrl, apiKey: "dev", timeoutMs: 20 });
+    const claim = { worker: "w", waitMs: 500 };
+    expect(await client.tasks.claim("q", claim)).toHaveLength(1);
+    const hurried = client.tasks.claim("q", claim, { timeoutMs: 20 });
+    await expect(hurried).rejects.toMatchObject({ code: "timeout" });
+  });
+});
