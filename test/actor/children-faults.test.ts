@@ -146,7 +146,7 @@ describe("whatever is lost between parents and children, and whoever crashes", (
         }
         await expectReplays(id);
       }),
-      { numRuns: 12 },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -189,7 +189,7 @@ describe("whatever is lost between parents and children, and whoever crashes", (
           }
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 });

@@ -60,6 +60,32 @@ const foreman = {
   },
 };
 
+const PINGS = 300;
+
+/** Answers whoever tells it, so often. */
+const player = {
+  id: "player",
+  initial: "on",
+  context: { n: 0 },
+  states: {
+    on: {
+      on: {
+        PING: {
+          guard: expr(`context.n < ${PINGS}`),
+          actions: [
+            { type: "@xstate.assign", context: { n: expr("context.n + 1") } },
+            {
+              type: "@xstate.sendTo",
+              to: expr("event.from"),
+              event: { type: "PING", from: expr("self.id") },
+            },
+          ],
+        },
+      },
+    },
+  },
+};
+
 // oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
 type Body = any;
 
@@ -85,7 +111,7 @@ async function logOf(id: string): Promise<Body[]> {
 beforeAll(async () => {
   persistTo = mkdtempSync(join(tmpdir(), "perdure-children-"));
   await start();
-  for (const definition of [worker, foreman]) {
+  for (const definition of [worker, foreman, player]) {
     const body = { id: `${definition.id}-v1`, definition };
     expect((await call(server.url, "PUT", "/v1/definitions", body)).status).toBe(201);
   }
@@ -134,5 +160,31 @@ describe("after SIGKILLs in the middle of it", () => {
       (count) => count.total === CHILDREN,
     );
     expect(total).toBe(CHILDREN);
+  });
+});
+
+describe("two actors that answer each other as fast as they can", () => {
+  test("let others be heard, and go on where a SIGKILL cut them off", async () => {
+    for (const id of ["a", "b"]) await ask("POST", "/actors", { definitionId: "player-v1", id });
+    await ask("POST", "/actors/a/events", { type: "PING", payload: { from: "b" } });
+    // Answered in the middle of it, not after.
+    const { context } = await ask("GET", "/actors/b");
+    expect(context.n).toBeLessThan(PINGS);
+    await server.kill();
+    await start();
+    for (const id of ["a", "b"]) {
+      const actor = await until(
+        () => ask("GET", `/actors/${id}`),
+        ({ context: { n } }) => n === PINGS,
+        PATIENCE_MS,
+      );
+      expect(actor.context.n).toBe(PINGS);
+      // The last one of all is not answered any more.
+      const heard = await until(
+        async () => (await logOf(id)).filter(({ kind }) => kind === "message").length,
+        (messages) => messages === PINGS,
+      );
+      expect(heard).toBe(PINGS);
+    }
   });
 });
