@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import type { WebhookEvent } from "../../src/webhooks/rpc.ts";
 import {
   actorNow,
   advanceClock,
@@ -10,6 +11,7 @@ import {
 import { call, expectProblem } from "../support/api.ts";
 import type { Answer, Body } from "../support/api.ts";
 import { claimed, evictQueue, queueName, tasksOf, untilTasks } from "../support/tasks.ts";
+import { deleteWebhooks, outside, untilDeliveries, webhookOn } from "../support/webhooks.ts";
 
 const HOUR = 3_600_000;
 
@@ -161,6 +163,42 @@ describe("an approval", () => {
     expect(repeat.headers.get("Idempotent-Replayed")).toBe("true");
     expect((await decide(task, body)).status).toBe(200);
     expectProblem(await decide(task, { ...body, comment: "Well." }), 409, "task_closed");
+  });
+
+  it("is told to webhooks, each step once", async () => {
+    const { received } = outside(() => new Response(null, { status: 204 }));
+    const events: WebhookEvent[] = [
+      "approval.requested",
+      "approval.reminder",
+      "approval.escalated",
+      "approval.expired",
+      "approval.decided",
+    ];
+    const { id: webhookId } = await webhookOn(events);
+    try {
+      const decided = await asked();
+      await later(decided.id, decided.queue, 48);
+      await decide(decided.task, { approved: true, by: "chief" });
+      const expired = await asked({ reminders: [], escalate: [] });
+      await later(expired.id, expired.queue, 72);
+      const told = await untilDeliveries(
+        webhookId,
+        (items) => items.length === 6 && items.every(({ status }) => status === "delivered"),
+      );
+      const typesOf = (actorId: string) =>
+        told.filter((one) => one.actorId === actorId).map(({ type }) => type);
+      expect(typesOf(decided.id).toSorted()).toEqual([
+        "approval.decided",
+        "approval.escalated",
+        "approval.reminder",
+        "approval.requested",
+      ]);
+      expect(typesOf(expired.id).toSorted()).toEqual(["approval.expired", "approval.requested"]);
+      expect(received).toHaveLength(6);
+    } finally {
+      await deleteWebhooks();
+      vi.restoreAllMocks();
+    }
   });
 
   it("is given to somebody else, and gets more time", async () => {
