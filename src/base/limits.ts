@@ -379,8 +379,10 @@ export const LIMITS = {
   /** tasks of one claim, and callers that wait for some of one queue at once. */
   tasksPerClaim: 100,
   claimersPerQueue: 1_000,
-  /** ms in which who waits for tasks has to say that he is still there; one that hangs holds up those behind him. */
+  /** ms in which who waits for tasks has to show that he is still there; one that hangs holds up those behind him. */
   presentMs: 2_000,
+  /** callers who are asked at once whether they are still there: a call to each. */
+  presentAtOnce: 32,
   /** ms that a caller may hang up unnoticed once something was sent to it: a round trip within a machine or to an edge nearby. */
   hangUpMs: 20,
   /** ms after which an answer begins before it is complete; what is refused is refused sooner. */

@@ -68,18 +68,25 @@ export class WaitingLine {
   }
 
   async #serveAll(): Promise<void> {
-    for (const waiter of this.#waiting) {
+    // Where one has gone, others may have too: more and more are asked at once, so that they hold up nobody for long.
+    let asked = 1;
+    for (;;) {
       const readyAt = this.#shop.readyAt();
-      if (readyAt === null || readyAt > Date.now()) return;
-      if (!(await isPresent(waiter.query))) {
-        this.#leave(waiter, []);
-        continue;
+      const first = [...this.#waiting].slice(0, asked);
+      if (first.length === 0 || readyAt === null || readyAt > Date.now()) return;
+      const present = await Promise.all(first.map(({ query }) => isPresent(query)));
+      for (const [n, waiter] of first.entries()) {
+        // His time may have been up meanwhile.
+        if (!this.#waiting.has(waiter)) continue;
+        if (present[n] === false) {
+          this.#leave(waiter, []);
+          asked = Math.min(asked * 2, LIMITS.presentAtOnce);
+          continue;
+        }
+        const tasks = this.#shop.claim(waiter.query, Date.now());
+        if (tasks.length === 0) return;
+        this.#leave(waiter, tasks);
       }
-      // His time may have been up meanwhile.
-      if (!this.#waiting.has(waiter)) continue;
-      const tasks = this.#shop.claim(waiter.query, Date.now());
-      if (tasks.length === 0) return;
-      this.#leave(waiter, tasks);
     }
   }
 
