@@ -187,6 +187,6 @@ describe("work outside under random kills of the whole server", () => {
         ROUNDS * JOBS_PER_ROUND,
       );
     },
-    REST_MS * 2 + ROUNDS * 5_000,
+    REST_MS * 2 + ROUNDS * 15_000,
   );
 });
