@@ -40,10 +40,15 @@ describe("a child", () => {
     await until(() => exists(child), Boolean);
     const actor = await actorNow(child);
     expect(actor).toMatchObject({ context: { given: 7 }, refs: { order: "o-7" } });
+    const { uid, activities } = await actorNow(id);
+    expect(actor.parent).toEqual({ id, uid, activity: `${uid}:2:0` });
+    expect(activities).toMatchObject([
+      { id: "family", status: "running", children: { total: 1, done: 0, failed: 0, ids: [child] } },
+    ]);
     expect((await entryOf(child))?.id).toBe(child);
     const [born] = await records(child);
     expect(born).toMatchObject({ kind: "spawned", by: `actor:${id}`, principal: null });
-    expect(born.key).toBe(`${(await actorNow(id)).uid}:2:0`);
+    expect(born.key).toBe(`${uid}:2:0`);
   });
 
   test("that is done gives its output to its parent, which is told once", async () => {
