@@ -33,8 +33,8 @@ const QUIET_MS = 15_000;
 const REST_MS = 180_000;
 
 const ORDER = JSON.parse(readFileSync(join(ROOT, "examples/order/order.json"), "utf8"));
-/** Of these a second version comes in the middle, and all of them go over with whatever is under way. */
-const MOVED = [ORDER, PARCEL, BATCH, HURRY];
+/** Of each a second version comes in the middle, and all actors go over with whatever is under way. */
+const MACHINES = [ORDER, PARCEL, BATCH, HURRY];
 
 const history = new History();
 const faults = new Faults(seeded(SEED), history);
@@ -53,7 +53,7 @@ beforeAll(async () => {
   });
   server = new Mortal(join(folder, "data"), history);
   await server.start();
-  for (const definition of MOVED) {
+  for (const definition of MACHINES) {
     const body = { id: `${definition.id}-v1`, definition };
     const deployed = await server.call("PUT", "/v1/definitions", "-", body);
     expect(deployed).toMatchObject({ status: 201 });
@@ -78,7 +78,7 @@ async function ask(kind: typeof orderOf, name: string, seed: number, last: Abort
 
 /** A version that does the same; who is on the first one moves. */
 async function deployNext(): Promise<void> {
-  for (const machine of MOVED) {
+  for (const machine of MACHINES) {
     const definition = { ...machine, description: "The next version." };
     const body = { id: `${machine.id}-v2`, definition, parentId: `${machine.id}-v1`, match: "all" };
     const { status } = await server.call("PUT", "/v1/definitions", "-", body);

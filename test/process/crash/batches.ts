@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../src/sdk/index.ts";
 import type { Job } from "./job.ts";
-import { assign, value } from "./words.ts";
+import { assign, value } from "./template.ts";
 
 /** A child: one call, and two messages to its parent. */
 export const PARCEL = {

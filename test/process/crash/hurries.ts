@@ -1,5 +1,5 @@
 import type { Job } from "./job.ts";
-import { value } from "./words.ts";
+import { value } from "./template.ts";
 
 /** Waits for its call no longer than a moment. What comes of it later is nobody's business. */
 export const HURRY = {
