@@ -13,7 +13,7 @@ import type { Effect, Envelope } from "../lifecycle/types.ts";
 import { callActor } from "./call-actor.ts";
 import type { Carried, Carrier, Leaver } from "./carriers.ts";
 import { childEnded } from "./child-report.ts";
-import { refuse } from "./replies.ts";
+import { refuse, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, SpawnCommand } from "./rpc.ts";
 
@@ -38,9 +38,8 @@ export const startChildren: Carrier = async (resident, { effect }, signal) => {
   return await forEach(await spawnsOf(envelope, effect, parsed.value), async (command, index) => {
     // Nobody wants it any more, or what it has come to is known.
     if (signal.aborted || (known[index]?.outcome ?? null) !== null) return null;
-    const reply = ID_PATTERN.test(command.id)
-      ? await callActor(env, command, (child, spawn) => child.spawn(spawn))
-      : refuse("invalid_request", `'${command.id}' is no id that an actor can have.`);
+    const reply =
+      refusalOf(command) ?? (await callActor(env, command, (child, spawn) => child.spawn(spawn)));
     if (reply.ok || ERRORS[reply.failure.code].retryable) return reply;
     return await refused(resident, envelope, command, reply.failure);
   });
@@ -62,20 +61,22 @@ export const endChildren: Carrier<Leaver> = async ({ actor, env }, { effect }) =
 
 /** What the objects of the children are told; the same each time. */
 async function spawnsOf(
-  { tenant, id, uid }: Envelope,
+  { tenant, id, uid, parent: above }: Envelope,
   { ref, round }: Start,
   request: ActorRequest,
 ): Promise<SpawnCommand[]> {
   const { definitionId, inputs, isList, context, refs } = request;
   const ids = childIds(uid, ref, request, round);
+  const depth = 1 + (above === null ? 0 : (above.depth ?? 1));
   return await Promise.all(
     inputs.map(async (input, index) => {
+      const parent = { id, uid, ref, index };
       const asked = {
         definitionId,
         ...(input === undefined ? {} : { input }),
         ...(context === undefined ? {} : { context }),
         ...(Object.keys(refs).length === 0 ? {} : { refs }),
-        parent: { id, uid, ref, index },
+        parent,
       };
       const keyed = {
         key: childKey(uid, ref, index, { isList, round }),
@@ -84,8 +85,21 @@ async function spawnsOf(
         by: `actor:${id}`,
         principal: null,
       };
-      return { tenant, id: ids[index] as string, keyed, ...asked };
+      // Behind the request's hash: a spawn that began before there were depths is repeated as it was.
+      return { tenant, id: ids[index] as string, keyed, ...asked, parent: { ...parent, depth } };
     }),
+  );
+}
+
+/** Why its object need not be asked; null otherwise. */
+function refusalOf({ id, parent }: SpawnCommand): Reply | null {
+  if (!ID_PATTERN.test(id))
+    return refuse("invalid_request", `'${id}' is no id that an actor can have.`);
+  const most = LIMITS.childDepth;
+  if ((parent?.depth ?? 0) <= most) return null;
+  return refuseLimit(
+    "childDepth",
+    `The child would have more than ${most} parents above it, the limit childDepth. Let something end the line where actors spawn their own kind.`,
   );
 }
 

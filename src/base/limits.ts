@@ -44,6 +44,8 @@ export const LIMITS = {
   messagesPerStep: 100,
   /** children of one activity; each has a place in its parent's row. */
   childrenPerActivity: 500,
+  /** parents above an actor; a definition that spawns itself as it begins would go on for ever. */
+  childDepth: 32,
   /** attempts of one activity; beyond, a service is down and somebody should look. */
   activityAttempts: 100,
   /** ms; the longest that one attempt of a call may take: an object is awake, and paid for, all the while. */

@@ -162,6 +162,8 @@ export interface Parent {
   ref: string;
   /** Place in the parent's list of children. */
   index: number;
+  /** Parents above the child, this one included; of those stored without it nothing is known but this one. */
+  depth?: number;
 }
 
 /**

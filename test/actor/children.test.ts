@@ -9,6 +9,7 @@ import {
   spawned,
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
+import { LIMITS } from "../../src/base/limits.ts";
 import { CHILD, QUICK_CHILD, actorWhen, derivedId, family, parentOf } from "../support/children.ts";
 import { crash, entryOf } from "../support/reports.ts";
 import { until } from "../support/until.ts";
@@ -177,6 +178,44 @@ describe("a child that cannot be spawned", () => {
     await sent(id, "GO");
     const parent = await actorWhen(id, ({ stateValue }) => stateValue === "failed");
     expect(parent.context.got.code).toBe("invalid_input");
+  });
+});
+
+describe("a definition that spawns itself as it begins", () => {
+  test("comes to an end at the limit: who is at it is there, and has no child", async () => {
+    const kind = { "@expr": "context.kind" };
+    const endless = await deployed({
+      initial: "spawning",
+      context: { kind: { "@expr": "input.kind" }, error: null },
+      states: {
+        spawning: {
+          invoke: {
+            id: "next",
+            src: "actor",
+            input: { definitionId: kind, input: { kind } },
+            onError: {
+              target: "last",
+              actions: {
+                type: "@xstate.assign",
+                context: { error: { "@expr": "event.error.body.error" } },
+              },
+            },
+          },
+        },
+        last: {},
+      },
+    });
+    let id = await spawned(endless, { input: { kind: endless } });
+    for (let depth = 0; depth < LIMITS.childDepth; depth++) {
+      const { uid } = await actorNow(id);
+      id = derivedId(uid, "1:0");
+      await until(() => exists(id), Boolean);
+    }
+    const last = await actorWhen(id, ({ stateValue }) => stateValue === "last");
+    expect(last.context.error).toMatchObject({ code: "limit_exceeded" });
+    expect(last.context.error.message).toContain(`${LIMITS.childDepth} parents`);
+    expect(await exists(derivedId(last.uid, "1:0"))).toBe(false);
+    await expectReplays(id);
   });
 });
 
