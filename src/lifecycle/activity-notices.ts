@@ -44,8 +44,9 @@ function endOf(uid: string, record: LogRecord): Told[] {
   return [{ type, more }];
 }
 
-/** A late result is no news: its activity has ended. */
+/** No news is a late result, as its activity has ended, and one that was parked, as it was told when it came. */
 function endType({ kind, type, payload, reason, timer }: LogRecord): WebhookEvent | undefined {
+  if (reason === "late" || timer?.again) return undefined;
   const approval = payload?.["src"] === "approval";
   switch (kind) {
     case "reminder":
@@ -53,16 +54,12 @@ function endType({ kind, type, payload, reason, timer }: LogRecord): WebhookEven
     case "escalated":
       return "approval.escalated";
     case "activity_done":
-      // One that was parked and is taken up again was told when it came.
-      return approval && reason !== "late" && timer === null ? "approval.decided" : undefined;
+      return approval ? "approval.decided" : undefined;
     case "activity_failed":
-      if (reason === "late") return undefined;
       return approval && codeOf(payload) === "expired" ? "approval.expired" : "activity.failed";
     case "child_failed":
       // One that decides nothing is among the results of the others.
-      return type !== null && type.startsWith("@error:") && reason !== "late"
-        ? "activity.failed"
-        : undefined;
+      return type?.startsWith("@error:") ? "activity.failed" : undefined;
     default:
       return undefined;
   }

@@ -31,7 +31,7 @@ export function fire(
     case "result": {
       const activity = envelope.activities.find(({ ref }) => ref === timer.activity);
       if (activity === undefined) throw new Error(`The actor has no activity '${timer.activity}'.`);
-      const part = { ...resultPart(activity, timer), ...fired };
+      const part = { ...resultPart(activity, timer), timer: { ...fired.timer, again: true } };
       return takeResult(without, activity, timer, part, at, origin);
     }
     case "send": {

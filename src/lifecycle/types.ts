@@ -320,7 +320,10 @@ export interface LogRecord {
   /** Of the history after it. */
   fingerprint: string;
   epoch: number;
-  /** The timer that fired: of kind `timer`, and of what a due time of an activity led to. */
-  timer: { id: string; dueAt: number } | null;
+  /**
+   * The timer that fired: of kind `timer`, and of what a due time of an activity led to. `again`: it is a result that was
+   * parked.
+   */
+  timer: { id: string; dueAt: number; again?: boolean } | null;
   error: RecordError | null;
 }

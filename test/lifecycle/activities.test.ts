@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { JsonObject } from "../../src/base/json.ts";
+import { activityNotices } from "../../src/lifecycle/activity-notices.ts";
 import { retriable } from "../../src/lifecycle/retry.ts";
 import { actorView } from "../../src/lifecycle/view.ts";
 import { Life } from "../support/lives.ts";
@@ -220,6 +221,28 @@ describe("a result that leads to a step that fails", () => {
     expect(life.last.error).not.toBeNull();
     expect(life.envelope.parked).toHaveLength(1);
     life.checkReplay();
+  });
+
+  test("is told when it comes, and not again when a retry takes it up", () => {
+    const onError = {
+      actions: { type: "@xstate.assign", context: { x: { "@expr": "event.no" } } },
+    };
+    for (const end of ["fail", "pass"] as const) {
+      const life = begun({ onError });
+      if (end === "fail") life.fail("charge");
+      else life.pass(60_000);
+      const told = () => activityNotices(life.envelope.uid, life.last).map(({ type }) => type);
+      expect(life.last).toMatchObject({
+        kind: "activity_failed",
+        error: { code: "expression_failed" },
+      });
+      expect(told()).toEqual(["activity.failed"]);
+      retryAll(life);
+      life.pass(0);
+      expect(life.last).toMatchObject({ kind: "activity_failed", timer: { again: true } });
+      expect(told()).toEqual([]);
+      life.checkReplay();
+    }
   });
 
   test("goes on where a later version can take it", () => {
