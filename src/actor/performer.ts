@@ -3,6 +3,7 @@ import type { AttemptFailure } from "../activities/types.ts";
 import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { othersTurn } from "../base/pause.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { effectsOfEnd } from "../lifecycle/finish.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
@@ -167,6 +168,8 @@ export class Performer implements Observer {
     } catch (error) {
       carried = { again: failureOf(error) };
     }
+    // What comes to its end without any I/O may lead to more of the same, for ever.
+    await othersTurn();
     const left = this.#left(uid, effect);
     if (left === null) return;
     if ("done" in carried) this.#keep(left, null);
