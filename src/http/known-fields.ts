@@ -45,6 +45,8 @@ const MACHINE_MEMBERS = ["initial", "states", "on", "context", "type", "version"
 export function adviceFor(name: string, known: readonly string[]): string {
   const [, ref] = /^refs?[._:-](.+)$/is.exec(name) ?? [];
   if (ref !== undefined && known.includes("ref.<name>")) return ` Did you mean 'ref.${ref}'?`;
+  // Of another choice.
+  if (known.includes(name)) return " It does not go with the members that it stands beside.";
   const near = suggestion(name, known);
   if (near !== "") return near;
   if (known.includes("definition") && MACHINE_MEMBERS.includes(name)) {

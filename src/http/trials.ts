@@ -23,6 +23,17 @@ import { anything, count, flag, list, object, orNull, ref, text } from "./schema
 
 const tag = "Definitions";
 
+const invokeId = z.string().check(z.minLength(1), z.maxLength(LIMITS.nameChars));
+
+/** As a source would give it; what is left out is made up. */
+const activityError = z.strictObject({
+  code: z.optional(z.string()),
+  message: z.optional(z.string()),
+  attempts: z.optional(z.int()),
+  status: z.optional(z.int()),
+  body: z.optional(jsonValue),
+});
+
 const scenario = z.strictObject({
   name: z.string().check(z.maxLength(LIMITS.textChars)),
   input: z.optional(jsonValue),
@@ -33,8 +44,10 @@ const scenario = z.strictObject({
         eventType,
         z.strictObject({ type: eventType, payload: z.optional(payload) }),
         z.strictObject({ advanceMs: z.int().check(z.minimum(0), z.maximum(LIMITS.delayMs)) }),
+        z.strictObject({ done: invokeId, output: z.optional(jsonValue) }),
+        z.strictObject({ failed: invokeId, error: z.optional(activityError) }),
       ],
-      "must be an event type, {type, payload?} or {advanceMs}",
+      "must be an event type, {type, payload?}, {advanceMs}, {done, output?} or {failed, error?}",
     ),
   ),
   expectedStates: z.optional(z.array(jsonValue)),

@@ -50,19 +50,38 @@ export interface Validation {
   initialState: StateValue | null;
 }
 
+/**
+ * A type, an event, time that passes, or what comes of the activity of an invoke: nobody works outside in a scenario.
+ * `output` is what `event.output` will hold; an error is `failed` unless it says another code.
+ */
+export type ScenarioEvent =
+  | string
+  | SendableEvent
+  | { advanceMs: number }
+  | { done: string; output?: unknown }
+  | { failed: string; error?: ScenarioError };
+
+export interface ScenarioError {
+  code?: string;
+  message?: string;
+  attempts?: number;
+  status?: number;
+  body?: unknown;
+}
+
 export interface Scenario {
   name: string;
   input?: unknown;
   context?: object;
-  /** In order: a type, an event, or time that passes. */
-  events: (string | SendableEvent | { advanceMs: number })[];
+  /** In order. */
+  events: ScenarioEvent[];
   /** One per event. */
   expectedStates?: StateValue[];
   expectDone?: boolean;
 }
 
 export interface ScenarioStep {
-  event: string | SendableEvent | { advanceMs: number };
+  event: ScenarioEvent;
   stateValue: StateValue;
   /** Whether the machine had a handler for the event; null for time that passes. */
   handled: boolean | null;

@@ -56,6 +56,8 @@ export type {
   DefinitionSummary,
   DeployOptions,
   Scenario,
+  ScenarioError,
+  ScenarioEvent,
   ScenarioReport,
   ScenarioStep,
   ScenarioSubject,

@@ -240,6 +240,72 @@ describe("a scenario", () => {
     expect(results[0].steps[1]).not.toHaveProperty("reason");
   });
 
+  it("plays what comes of activities, which nobody carries out", async () => {
+    const charge = {
+      id: "charge",
+      src: "http",
+      input: { url: "https://pay.example/", deadlineMs: 60_000 },
+      compensate: { src: "http", input: { url: "https://pay.example/" } },
+      onDone: { target: "asking", guard: { "@expr": "event.output.status == 200" } },
+    };
+    const ask = {
+      id: "ask",
+      src: "approval",
+      input: { assignee: "ann", title: "Ship?" },
+      onDone: { target: "undoing", guard: { "@expr": "!event.output.approved" } },
+      onError: "late",
+    };
+    const definition = {
+      id: fresh("shop"),
+      initial: "paying",
+      states: {
+        paying: { invoke: charge },
+        asking: { invoke: ask },
+        undoing: { invoke: { id: "undo", src: "compensate", onDone: "undone", onError: "stuck" } },
+        undone: { type: "final" },
+        late: { type: "final" },
+        stuck: { on: { GIVE_UP: "late" } },
+      },
+    };
+    const paid = { done: "charge", output: { status: 200, headers: {}, body: null } };
+    const no = { done: "ask", output: { approved: false, by: "ann", comment: null } };
+    const refused = { failed: "charge", error: { code: "http_status", status: 402 } };
+    const play = async (...events: unknown[]) => {
+      const body = { definition, scenarios: [{ name: "s", events }] };
+      return (await call("POST", "/v1/definitions/scenario", { body })).body.results[0];
+    };
+    const states = ({ steps }: { steps: { stateValue: string }[] }) =>
+      steps.map(({ stateValue }) => stateValue);
+    const undone = await play(paid, no, { done: "charge" });
+    expect(undone).toMatchObject({ passed: true, done: true });
+    expect(states(undone)).toEqual(["asking", "undoing", "undone"]);
+    expect(states(await play(paid, no, refused))).toEqual(["asking", "undoing", "stuck"]);
+    expect(states(await play(paid, { advanceMs: 7 * 86_400_000 }))).toEqual(["asking", "late"]);
+    expect((await play({ ...paid, output: { status: 204 } })).steps).toMatchObject([
+      { stateValue: "paying", handled: false, reason: "guard_false" },
+    ]);
+    expect((await play(refused)).steps).toMatchObject([
+      { event: refused, stateValue: "paying", handled: false, reason: "nobody" },
+    ]);
+    expect(await play({ done: "charge" })).toMatchObject({
+      passed: false,
+      error: expect.stringContaining("output"),
+    });
+    expect(await play(no)).toMatchObject({
+      passed: false,
+      error: "The activity 'ask' does not run; it is 'charge' that does.",
+    });
+    expect(await play(paid, no, { done: "charge" }, { done: "x" })).toMatchObject({
+      error: "The machine is done before 'x'.",
+    });
+    const scenarios = [{ name: "s", events: [{ ...paid, error: {} }] }];
+    const answer = await call("POST", "/v1/definitions/scenario", {
+      body: { definition, scenarios },
+    });
+    expectProblem(answer, 400, "unknown_field");
+    expect(answer.body.detail).toContain("does not go with");
+  });
+
   it("needs exactly one machine, a valid one, and bounded scenarios", async () => {
     const path = "/v1/definitions/scenario";
     const definition = doorMachine("door");

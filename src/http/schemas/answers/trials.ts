@@ -1,6 +1,6 @@
 import { anything, flag, list, object, orNull, ref, text } from "../json-schema.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import { notHandled } from "./fragments.ts";
+import { recordNotHandled } from "./fragments.ts";
 
 export const TRIALS: { [name: string]: JsonSchema } = {
   ScenarioResult: object({
@@ -14,7 +14,7 @@ export const TRIALS: { [name: string]: JsonSchema } = {
           ...orNull(flag),
           description: "Whether there was a handler; null for time that passes.",
         },
-        "reason?": notHandled,
+        "reason?": recordNotHandled,
         "expected?": ref("StateValue"),
         ok: flag,
       }),
