@@ -8,7 +8,7 @@ import { LIMITS } from "../base/limits.ts";
 import { within } from "../base/within.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { Actor } from "../lifecycle/actor.ts";
-import type { Activity, Effect, Envelope } from "../lifecycle/types.ts";
+import type { Activity, Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import type { QueueRpc, TaskEnd, TaskFace, TaskOrder } from "../tasks/rpc.ts";
 import type { Carried, Carrier, Leaver } from "./carriers.ts";
@@ -43,14 +43,23 @@ export const handOut: Carrier = async (resident, { effect }) => {
 /** Takes a task back: nobody waits for it any more. */
 export const takeBack: Carrier<Leaver> = async (resident, { effect }) => {
   const { actor } = resident;
+  if (effect.kind !== "cancel" || actor === null) return DONE;
   const input = startOf(resident, effect.ref);
-  const planned = actor && input && queueOf(effect, input);
-  if (!actor || !planned) return DONE;
+  const planned = input && queueOf(effect.src, input);
+  if (!planned) return DONE;
   const { tenant, uid } = actor.envelope;
   const status = endOf(actor.envelope, effect.ref);
+  const { round = 0, reminded } = effect;
   const taskId = `${planned}.${uid}:${effect.ref}`;
   const reply = await callQueue(resident, tenant, planned, (object) =>
-    object.withdraw({ tenant, queue: planned, taskId, status }),
+    object.withdraw({
+      tenant,
+      queue: planned,
+      taskId,
+      status,
+      round,
+      ...(reminded && { reminded }),
+    }),
   );
   return reply.ok ? DONE : { again: failureOf(reply.failure) };
 };
@@ -85,7 +94,7 @@ type Plan =
 
 /** A task as its input and what became of it since say. */
 function plan(envelope: Envelope, activity: Activity): Plan {
-  const { ref, id: activityId, src, input } = activity;
+  const { ref, id: activityId, src, input, round = 0 } = activity;
   const face: TaskFace = activity.task ?? {
     assignee: null,
     remindersSent: 0,
@@ -93,7 +102,7 @@ function plan(envelope: Envelope, activity: Activity): Plan {
     expiresAt: null,
   };
   const { id, uid, definitionId } = envelope;
-  const common = { actor: { id, uid, definitionId }, ref, activityId, ...face };
+  const common = { actor: { id, uid, definitionId }, ref, round, activityId, ...face };
   const named = (queue: string) => `${queue}.${uid}:${ref}`;
   if (src === "approval") {
     const parsed = parseApprovalInput(input);
@@ -119,9 +128,8 @@ function plan(envelope: Envelope, activity: Activity): Plan {
 }
 
 /** Of a start that was carried out or tried, and so has a whole input. */
-function queueOf({ kind, ...effect }: Effect, input: JsonValue): string | null {
-  if (kind !== "cancel" || !("src" in effect)) return null;
-  const parsed = effect.src === "approval" ? parseApprovalInput(input) : parseTaskInput(input);
+function queueOf(src: string, input: JsonValue): string | null {
+  const parsed = src === "approval" ? parseApprovalInput(input) : parseTaskInput(input);
   return parsed.ok ? parsed.value.queue : null;
 }
 

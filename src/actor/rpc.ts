@@ -146,6 +146,8 @@ export type Reply =
 export interface SettleCommand extends Address {
   /** `seq:n` of the activity; with `expect.uid` the key. */
   ref: string;
+  /** How often it had been run again by hand when this work began; left out: whenever it was. */
+  round?: number;
   outcome: Outcome;
   attempts: number;
   by: string | null;

@@ -20,7 +20,7 @@ type Result = Extract<Input, { kind: "activity_done" | "activity_failed" }>;
  * result that it has. An actor that is held back keeps it until it goes on.
  */
 export async function settle(resident: Resident, command: SettleCommand): Promise<Reply> {
-  const { id, ref, by, principal } = command;
+  const { id, ref, round, by, principal } = command;
   await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
@@ -32,6 +32,11 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
   const { envelope } = work.actor;
   const input = resultOf(command);
   const activity = runningActivity(envelope, ref);
+  if (activity !== null && round !== undefined && round < (activity.round ?? 0)) {
+    // It has been run again since: what it came to before is known.
+    if (work.changed) resident.commit(work.actor, work.records);
+    return answer(200, { taken: false, status: "failed", same: false }, work.actor.envelope.seq);
+  }
   const kept = keptResult(resident, ref);
   const before = activity === null ? recorded(resident, actor.envelope, ref) : kept;
   const same = before !== null && isSame(before, input);

@@ -96,7 +96,16 @@ export function cancellation(activity: Activity, expired = false): Effect | null
     return { ...cancel, children: living, listed, ...(round && { round }) };
   }
   if (task === undefined) return cancel;
-  return { ...cancel, queue: task.queue, ...(expired ? { expired } : {}) };
+  const { queue, remindersSent, escalatedTo } = task;
+  // An update that is still to be told finds the task ended.
+  const reminded = remindersSent > 0 || escalatedTo !== null;
+  return {
+    ...cancel,
+    queue,
+    ...(expired && { expired }),
+    ...(reminded && { reminded: { remindersSent, escalatedTo } }),
+    ...(round && { round }),
+  };
 }
 
 type End = Pick<EndedActivity, "status" | "attempts" | "error">;

@@ -179,9 +179,10 @@ export type Effect =
       ref: string;
       id: string;
       src: string;
-      /** Of a task: where it was handed out, and whether its time was over. */
+      /** Of a task: where it was handed out, whether its time was over, and what was done to remind. */
       queue?: string;
       expired?: true;
+      reminded?: Pick<TaskState, "remindersSent" | "escalatedTo">;
       /** Of `actor`: the children that live, by their places, and whether those are of a list. */
       children?: readonly { index: number; id: string }[];
       listed?: boolean;

@@ -1,6 +1,6 @@
 import { LIMITS } from "../base/limits.ts";
 import type { Db } from "../storage/db.ts";
-import { deleteTask, dueTasks } from "../storage/queue-tasks.ts";
+import { dueTasks } from "../storage/queue-tasks.ts";
 import type { TaskRow } from "../storage/queue-tasks.ts";
 import type { Queue } from "./queue.ts";
 import { afterFailure, owing } from "./transitions.ts";
@@ -20,7 +20,7 @@ export function fireDue(queue: Queue, db: Db, now: number): Fired {
   return db.transaction(() => {
     const fired: Fired = { owed: [], opened: false };
     for (const row of dueTasks(db, now, LIMITS.tasksPerAlarm)) {
-      if (row.ended_at !== null) deleteTask(db, row.task_id);
+      if (row.ended_at !== null) queue.remove(row);
       else if (row.outcome !== null) fired.owed.push(row.task_id);
       else if (lapse(queue, row, now)) fired.owed.push(row.task_id);
       else fired.opened = true;

@@ -3,10 +3,10 @@ import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Refused } from "../base/refused.ts";
 import { answer } from "../registry/replies.ts";
-import { deleteTask, findTask, noteWithdrawn, wasWithdrawn } from "../storage/queue-tasks.ts";
+import { findTask, noteWithdrawn, wasWithdrawn } from "../storage/queue-tasks.ts";
 import type { Queue } from "./queue.ts";
 import type { QueueRpc } from "./rpc.ts";
-import { rowOf } from "./task.ts";
+import { roundOf, rowOf } from "./task.ts";
 import { ended } from "./transitions.ts";
 
 /** Takes a task. True when it is new here. */
@@ -18,10 +18,9 @@ export async function enqueue(
   const refusal = await introduce(queue, tenant, name);
   if (refusal) return { added: false, reply: refusal };
   const db = queue.open({ tenant, name });
-  const known = findTask(db, order.taskId);
-  // One that failed is handed out again when its activity is retried.
-  const again = known?.status === "failed" || known?.status === "expired";
-  if ((known !== null && !again) || wasWithdrawn(db, order.taskId)) {
+  const { taskId, round = 0 } = order;
+  const known = findTask(db, taskId);
+  if ((known !== null && roundOf(known) >= round) || wasWithdrawn(db, orderName(taskId, round))) {
     return { added: false, reply: answer(202, null) };
   }
   if (queue.unended >= LIMITS.tasksPerQueue) {
@@ -31,7 +30,8 @@ export async function enqueue(
   }
   const row = rowOf(order, Date.now());
   db.transaction(() => {
-    if (again) deleteTask(db, order.taskId);
+    // It begins anew when its activity is run again, whatever it has come to here.
+    if (known !== null) queue.remove(known);
     queue.add(row);
   });
   queue.alarm.ensure(row.due_at);
@@ -50,14 +50,24 @@ async function introduce(queue: Queue, tenant: string, name: string): Promise<Re
 /** Its activity has ended without a result of ours. A task that has not come yet is not taken when it does. */
 export async function withdraw(
   queue: Queue,
-  { tenant, queue: name, taskId, status }: Parameters<QueueRpc["withdraw"]>[0],
+  { tenant, queue: name, taskId, status, round = 0, reminded }: Parameters<QueueRpc["withdraw"]>[0],
 ): Promise<Awaited<ReturnType<QueueRpc["withdraw"]>>> {
   const refusal = await introduce(queue, tenant, name);
   if (refusal) return refusal;
   const db = queue.open({ tenant, name });
   const now = Date.now();
   const row = findTask(db, taskId);
-  if (row === null) noteWithdrawn(db, taskId, now);
-  else if (row.ended_at === null) queue.change(row, ended(row, status, false, now));
+  const there = row === null ? -1 : roundOf(row);
+  if (there < round) noteWithdrawn(db, orderName(taskId, round), now);
+  if (row !== null && row.ended_at === null && there <= round) {
+    const { remindersSent = row.reminders_sent, escalatedTo = row.escalated_to } = reminded ?? {};
+    const face = { reminders_sent: remindersSent, escalated_to: escalatedTo };
+    queue.change(row, { ...ended(row, status, false, now), ...face });
+  }
   return answer(204, null);
+}
+
+/** One task is ordered anew in each round. */
+function orderName(taskId: string, round: number): string {
+  return round === 0 ? taskId : `${taskId}.r${round}`;
 }

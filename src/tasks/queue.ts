@@ -5,7 +5,13 @@ import type { AlarmClock } from "../storage/alarm-clock.ts";
 import type { Db } from "../storage/db.ts";
 import { createQueueTables, readQueueName } from "../storage/queue-schema.ts";
 import type { QueueName } from "../storage/queue-schema.ts";
-import { countTasks, insertTask, nextDueAt, updateTask } from "../storage/queue-tasks.ts";
+import {
+  countTasks,
+  deleteTask,
+  insertTask,
+  nextDueAt,
+  updateTask,
+} from "../storage/queue-tasks.ts";
 import type { TaskChanges, TaskRow } from "../storage/queue-tasks.ts";
 
 interface QueueNeeds {
@@ -62,6 +68,12 @@ export class Queue {
     const { unended } = this;
     insertTask(this.#db, row);
     this.#unended = unended + 1;
+  }
+
+  remove(row: TaskRow): void {
+    const { unended } = this;
+    deleteTask(this.#db, row.task_id);
+    if (row.ended_at === null) this.#unended = unended - 1;
   }
 
   /** Writes what changes of a task, and sees to it that an alarm comes in time. */

@@ -26,6 +26,8 @@ export interface TaskOrder extends TaskFace {
   actor: { id: string; uid: string; definitionId: string };
   /** Of the activity in its actor, and its invoke's id. */
   ref: string;
+  /** How often its activity was run again by hand; left out: never. The task begins anew each time. */
+  round?: number;
   activityId: string;
   input: JsonValue;
   title: string | null;
@@ -103,7 +105,7 @@ export interface Verdict extends Caller {
  * tried. How a task ended is decided by its actor alone.
  */
 export interface QueueRpc {
-  /** 202. The same order again changes nothing. */
+  /** 202. The same order again, or one of a round before, changes nothing. */
   enqueue(command: { tenant: string; queue: string; order: TaskOrder }): Promise<Reply | Refused>;
   /** 204: its activity has ended without a result from here, as `status` says. */
   withdraw(command: {
@@ -111,6 +113,10 @@ export interface QueueRpc {
     queue: string;
     taskId: string;
     status: TaskEnd;
+    /** Which order is meant; those of later rounds stay. */
+    round?: number;
+    /** What had been done to remind, where anything was. */
+    reminded?: Pick<TaskFace, "remindersSent" | "escalatedTo">;
   }): Promise<Reply | Refused>;
   /** 204: what its actor says of it now. */
   update(command: { taskId: string } & TaskFace): Promise<Reply | Refused>;

@@ -10,12 +10,13 @@ interface TaskBody {
   input: JsonValue;
   form: JsonValue;
   retry: Policy;
+  round?: number;
 }
 
 /** A task as it begins. */
 export function rowOf(order: TaskOrder, now: number): Omit<TaskRow, "position"> {
-  const { kind, actor, input, form, retry, unclaimedMs } = order;
-  const body: TaskBody = { input, form, retry };
+  const { kind, actor, input, form, retry, unclaimedMs, round } = order;
+  const body: TaskBody = { input, form, retry, ...(round && { round }) };
   return {
     task_id: order.taskId,
     kind,
@@ -54,6 +55,11 @@ export function rowOf(order: TaskOrder, now: number): Omit<TaskRow, "position"> 
 
 export function bodyOf({ body }: TaskRow): TaskBody {
   return JSON.parse(body) as TaskBody;
+}
+
+/** How often its activity had been run again by hand when it was handed out. */
+export function roundOf(row: TaskRow): number {
+  return bodyOf(row).round ?? 0;
 }
 
 export function errorsOf({ errors }: TaskRow): AttemptNote[] {

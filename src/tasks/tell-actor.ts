@@ -10,6 +10,7 @@ import { findTask } from "../storage/queue-tasks.ts";
 import type { TaskRow } from "../storage/queue-tasks.ts";
 import type { Queue } from "./queue.ts";
 import type { Settled } from "./rpc.ts";
+import { roundOf } from "./task.ts";
 import { ended, givenBack, untold } from "./transitions.ts";
 
 /** Brings results to actors, who decide how a task ends; each task's one at a time, until there is an answer. */
@@ -73,6 +74,7 @@ export class Teller {
       id: row.actor_id,
       expect: { uid: row.uid },
       ref: row.ref,
+      round: roundOf(row),
       outcome: JSON.parse(row.outcome as string) as Outcome,
       attempts: Math.max(row.attempts, 1),
       by: row.ended_by,

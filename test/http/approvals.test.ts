@@ -73,6 +73,14 @@ async function later(id: string, queue: string, hours: number): Promise<void> {
 }
 
 describe("an approval", () => {
+  it("that is reminded of, escalated and over in one go shows all of it", async () => {
+    const { id, queue } = await asked();
+    await advanceClock(id, 73 * HOUR);
+    const [one] = await untilTasks(queue, ([task]) => task.status !== "open");
+    expect(one).toMatchObject({ status: "expired", remindersSent: 1, escalatedTo: "chief" });
+    await expectReplays(id);
+  });
+
   it("is shown to who has to decide, and to no worker", async () => {
     const { id, queue, task } = await asked();
     expect(task).toMatchObject({

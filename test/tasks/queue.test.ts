@@ -1,4 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { DEFAULT_POLICY } from "../../src/activities/policy-input.ts";
+import { refuse } from "../../src/base/errors.ts";
+import { DEFAULT_TENANT } from "../../src/base/ids.ts";
+import type { TaskRow } from "../../src/storage/queue-tasks.ts";
+import { QueueObject } from "../../src/tasks/queue-object.ts";
 import {
   actorNow,
   advanceClock,
@@ -17,12 +22,18 @@ import {
   lapseLease,
   oneClaimed,
   queueName,
+  queueRpc,
   ringQueue,
+  sqlInQueue,
   tasksOf,
   untilTasks,
   waitingIn,
 } from "../support/tasks.ts";
 import { until } from "../support/until.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 /** Failures are tried again at once. */
 const AT_ONCE = { initialMs: 0 };
@@ -219,6 +230,107 @@ describe("a task whose activity is retried by hand", () => {
     expectProblem(await completed(first, 1), 409, "lease_lost");
     expect((await completed(second, 2)).status).toBe(200);
     expect((await actorNow(id)).stateValue).toBe("done");
+  });
+
+  test("is handed out also where its deadline came before its queue could be reached", async () => {
+    const queue = queueName();
+    const enqueue = vi
+      .spyOn(QueueObject.prototype, "enqueue")
+      .mockImplementation(async () => refuse("limit_exceeded", "There is no room."));
+    const id = await spawned(machine({ queue, deadlineMs: 1_000 }));
+    await until(() => enqueue.mock.calls.length, Boolean);
+    await advanceClock(id, 1_000);
+    await until(
+      () => sqlInQueue(queue, "SELECT name FROM sqlite_master WHERE name = 'withdrawn'"),
+      ({ length }) => length === 1,
+    );
+    await until(
+      () => sqlInQueue(queue, "SELECT task_id FROM withdrawn"),
+      ({ length }) => length === 1,
+    );
+    enqueue.mockRestore();
+    expect((await retried(id)).status).toBe(200);
+    expect((await completed(await oneClaimed(queue, { waitMs: 20_000 }), 1)).status).toBe(200);
+    expect((await actorNow(id)).stateValue).toBe("done");
+  });
+
+  test("is not ended by the failure that it had before, which its queue tells again", async () => {
+    const queue = queueName();
+    const id = await spawned(machine({ queue, retry: { ...AT_ONCE, maxAttempts: 1 } }));
+    await untilTasks(queue, ({ length }) => length === 1);
+    const first = await oneClaimed(queue);
+    const before = await sqlInQueue<TaskRow>(queue, "SELECT * FROM tasks");
+    await failedBy(first);
+    const enqueue = vi
+      .spyOn(QueueObject.prototype, "enqueue")
+      .mockImplementation(async () => refuse("unavailable", "Not now."));
+    expect((await retried(id)).status).toBe(200);
+    // As after a crash between the actor's answer and its being written down.
+    const outcome = { error: { code: "broken", message: "It broke.", attempts: 1 } };
+    await sqlInQueue(
+      queue,
+      "UPDATE tasks SET status = 'claimed', token = ?, ended_at = NULL, outcome = ?, outcome_hash = 'h', ended_by = 'w1', principal = 'dev', due_at = 1",
+      before[0]?.token,
+      JSON.stringify(outcome),
+    );
+    await evictQueue(queue);
+    await claimed(queue);
+    await untilTasks(queue, ([one]) => one.status === "failed");
+    expect((await actorNow(id)).activities).toMatchObject([{ id: "work", status: "retrying" }]);
+    enqueue.mockRestore();
+    await advanceClock(id, 3_600_000);
+    expect((await completed(await oneClaimed(queue, { waitMs: 20_000 }), 1)).status).toBe(200);
+    expect((await actorNow(id)).stateValue).toBe("done");
+  });
+
+  test("takes the place of what its queue has of it still", async () => {
+    const queue = queueName();
+    await handedOut(queue);
+    const task = await oneClaimed(queue);
+    const [row] = await sqlInQueue<TaskRow>(queue, "SELECT * FROM tasks");
+    const { actor_id: actorId, uid, ref, definition_id: definitionId } = row as TaskRow;
+    const order = {
+      taskId: task.id,
+      kind: "task" as const,
+      actor: { id: actorId, uid, definitionId },
+      ref,
+      activityId: "work",
+      input: 2,
+      title: null,
+      form: null,
+      leaseMs: 60_000,
+      retry: DEFAULT_POLICY,
+      unclaimedMs: null,
+      assignee: null,
+      remindersSent: 0,
+      escalatedTo: null,
+      expiresAt: null,
+    };
+    const put = (round: number) =>
+      queueRpc(queue).enqueue({ tenant: DEFAULT_TENANT, queue, order: { ...order, round } });
+    const withdraw = (round: number) =>
+      queueRpc(queue).withdraw({
+        tenant: DEFAULT_TENANT,
+        queue,
+        taskId: task.id,
+        status: "failed",
+        round,
+      });
+    await put(0);
+    expect(await claimed(queue)).toEqual([]);
+    await put(1);
+    const again = await oneClaimed(queue);
+    expect(again).toMatchObject({ id: task.id, attempts: 1, input: 2 });
+    expectProblem(await completed(task, 1), 409, "lease_lost");
+    // What was said of the round before is late.
+    await withdraw(0);
+    await put(0);
+    expect((await tasksOf(`queue=${queue}`)).map(({ status }) => status)).toEqual(["claimed"]);
+    await withdraw(2);
+    await put(2);
+    expect((await tasksOf(`queue=${queue}`)).map(({ status }) => status)).toEqual(["failed"]);
+    await put(3);
+    expect((await tasksOf(`queue=${queue}`)).map(({ status }) => status)).toEqual(["open"]);
   });
 
   test("is open again also after its deadline", async () => {
