@@ -12,17 +12,15 @@ export async function abandon(resident: Resident, command: AbandonCommand): Prom
   const { parent, key } = command;
   await resident.load();
   const keyHash = await sha256Hex(key);
-  if (resident.actor === null) {
-    // In one turn with the look that found nobody here.
-    if (resident.gone === null) resident.forbidSpawn(keyHash, Date.now());
-    return answer(200, null, 0);
-  }
-  await resident.ready();
+  if (resident.actor !== null) await resident.ready();
   const { actor } = resident;
   const own = actor?.envelope.parent;
-  // Another actor may have had the id before, or has it now.
-  const meant = own?.uid === parent.uid && own.ref === parent.ref;
-  if (actor === null || !meant || isFinished(actor.envelope)) return answer(200, null, 0);
+  if (actor === null || own?.uid !== parent.uid || own.ref !== parent.ref) {
+    // In one turn with the look that found nobody here, or another actor, which may be deleted before the spawn comes.
+    resident.forbidSpawn(keyHash, Date.now());
+    return answer(200, null, 0);
+  }
+  if (isFinished(actor.envelope)) return answer(200, null, 0);
   const work = resident.work(actor);
   const now = work.now(Date.now());
   work.fireDue(now);

@@ -253,7 +253,7 @@ export class Resident {
     for (const observer of this.observers) observer.committed(before, null, []);
   }
 
-  /** Nobody is here, and a spawn with the key of this hash must not begin anybody. */
+  /** A spawn with the key of this hash has begun nobody here, and must not. */
   forbidSpawn(keyHash: string, at: number): void {
     this.#departure.forbid(keyHash, at);
     this.alarm.ensure(at + LIMITS.tombstoneMs + 1);

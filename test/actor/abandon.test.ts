@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AbandonCommand, SpawnCommand } from "../../src/actor/rpc.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { actorNow, alarmOf, deployed, evict, actorOf, records, sent } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
+import { watchDirectory } from "../support/reports.ts";
+
+afterEach(() => vi.restoreAllMocks());
 
 const MACHINE = { initial: "a", states: { a: { on: { END: "b" } }, b: { type: "final" } } };
 const PARENT = { id: "parent", uid: "5".repeat(32), ref: "3:0" };
@@ -81,5 +84,29 @@ describe("a child that its parent let go", () => {
     await actorOf(id).spawn(await spawning(id, { parent: other }));
     await actorOf(id).abandon(abandoning(id));
     expect((await actorNow(id)).status).toBe("active");
+  });
+
+  test("is not spawned after another actor of its id is deleted, either", async () => {
+    const id = fresh("c");
+    const other = { ...PARENT, uid: "6".repeat(32), index: 0 };
+    const key = { key: `${other.uid}:3:0`, request: "r", ifMatch: null, by: null, principal: null };
+    await actorOf(id).spawn(await spawning(id, { parent: other, keyed: key }));
+    await actorOf(id).abandon(abandoning(id));
+    expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(204);
+    const late = await actorOf(id).spawn(await spawning(id));
+    expect(late).toMatchObject({ failure: { code: "actor_deleted" } });
+  });
+
+  test("is not spawned where another actor of its id was being deleted", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const id = fresh("c");
+    const other = { ...PARENT, uid: "6".repeat(32), index: 0 };
+    const key = { key: `${other.uid}:3:0`, request: "r", ifMatch: null, by: null, principal: null };
+    await actorOf(id).spawn(await spawning(id, { parent: other, keyed: key }));
+    watchDirectory().plan.set(id, ["refused"]);
+    expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(503);
+    await actorOf(id).abandon(abandoning(id));
+    const late = await actorOf(id).spawn(await spawning(id));
+    expect(late).toMatchObject({ failure: { code: "actor_deleted" } });
   });
 });
