@@ -7,9 +7,11 @@ import { ID_PATTERN } from "../base/ids.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { othersTurn } from "../base/pause.ts";
 import { Permits } from "../base/permits.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Effect, Envelope } from "../lifecycle/types.ts";
+import { invalidInput } from "./attempt.ts";
 import { callActor } from "./call-actor.ts";
 import type { Carried, Carrier, Leaver } from "./carriers.ts";
 import { childEnded } from "./child-report.ts";
@@ -24,16 +26,14 @@ type Start = Extract<Effect, { kind: "start" }>;
 
 /** Spawns an activity's children. One that is refused has ended by that; what cannot be had now is tried again. */
 export const startChildren: Carrier = async (resident, { effect }, signal) => {
+  // Children that have children of their own, and so on, would keep everybody else from being heard.
+  await othersTurn();
   const { actor, env } = resident;
-  if (effect.kind !== "start" || actor === null) return { done: true };
+  if (effect.kind !== "start" || actor === null || signal.aborted) return { done: true };
   const { envelope } = actor;
   const { ref } = effect;
   const parsed = parseActorInput(effect.input);
-  if (!parsed.ok) {
-    const { pointer, message } = parsed;
-    const error = { code: "invalid_input", message: `${pointer} ${message}`.trim(), attempts: 1 };
-    return { input: { kind: "activity_failed", ref, error } };
-  }
+  if (!parsed.ok) return invalidInput(ref, parsed.pointer, parsed.message);
   const known = envelope.activities.find((one) => one.ref === ref)?.children ?? [];
   return await forEach(await spawnsOf(envelope, effect, parsed.value), async (command, index) => {
     // Nobody wants it any more, or what it has come to is known.

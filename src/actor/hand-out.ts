@@ -11,6 +11,7 @@ import type { Actor } from "../lifecycle/actor.ts";
 import type { Activity, Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import type { QueueRpc, TaskEnd, TaskFace, TaskOrder } from "../tasks/rpc.ts";
+import { invalidInput } from "./attempt.ts";
 import type { Carried, Carrier, Leaver } from "./carriers.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
@@ -23,10 +24,7 @@ export const handOut: Carrier = async (resident, { effect }) => {
   const activity = actor && runningOf(actor, effect.ref);
   if (!actor || !activity) return DONE;
   const planned = plan(actor.envelope, activity);
-  if (!planned.ok) {
-    const message = `The input does not fit at ${planned.pointer}: ${planned.message}`;
-    return ended(activity.ref, { code: "invalid_input", message });
-  }
+  if (!planned.ok) return invalidInput(activity.ref, planned.pointer, planned.message);
   const { queue, order } = planned;
   const { tenant } = actor.envelope;
   const reply = await callQueue(resident, tenant, queue, (object) =>

@@ -17,6 +17,9 @@ import { turnsIn, wakeAt } from "./outbox-turns.ts";
 import { recordKnown } from "./record-known.ts";
 import type { Resident } from "./resident.ts";
 
+/** Effects after which others have their turn. */
+const RESTS_AFTER = 16;
+
 /** An effect that is being carried out. */
 interface Flight {
   lane: string;
@@ -32,12 +35,15 @@ interface Flight {
  * E2  An item is under way at most once in this object, and stays in the outbox until its end is written down: at least once.
  * E3  No answer waits for it. A begun call leaves when the commit is on the disk, since the platform holds it until then.
  * E4  The end of an item whose effect has left the outbox meanwhile is nobody's business any more.
+ * E5  A machine that begins anew what fails at once is not alone in the process: it goes round at most so often in one turn.
  */
 export class Performer implements Observer {
   readonly #resident: Resident;
   readonly #background: (work: Promise<void>) => void;
   readonly #carriers: Carriers;
   readonly #flights = new Map<Effect, Flight>();
+  /** Effects that were begun since others had their turn. */
+  #begun = 0;
   /** Wakes the alarm that stays for what is under way. */
   #changed = Promise.withResolvers<void>();
 
@@ -158,6 +164,12 @@ export class Performer implements Observer {
     signal: AbortSignal,
   ): Promise<void> {
     const { effect, known } = item;
+    this.#begun += 1;
+    if (this.#begun > RESTS_AFTER) {
+      await othersTurn();
+      this.#begun = 0;
+      if (signal.aborted) return;
+    }
     if (known !== undefined || carrier === null) {
       if (known !== undefined) await this.#record(uid, effect, known);
       return;
