@@ -226,16 +226,31 @@ export class Resident {
     seenTo: Observer | null = null,
   ): void {
     const before = this.#actor;
-    const owed = (observer: Observer) => observer.owes?.(before, actor, records) ?? null;
-    const others = this.observers.filter((observer) => observer !== seenTo).map(owed);
+    const owed = this.#owed(before, actor, records, seenTo);
     this.#store.write(before, actor, records);
-    this.alarm.ensure(earliest([alarmAt, ...others]));
+    this.alarm.ensure(earliest([alarmAt, ...owed]));
     this.#actor = actor;
     if (actor.envelope.definitionId === before?.envelope.definitionId) {
       this.#decider.committed(records);
     } else this.#decider.forget();
     this.waiters.notify(actor);
     for (const observer of this.observers) observer.committed(before, actor, records);
+  }
+
+  /** The alarm that a commit would set, for one that may have got lost. */
+  ensureAlarm(actor: Actor): void {
+    this.alarm.ensure(earliest([alarmTime(actor.envelope), ...this.#owed(actor, actor, [], null)]));
+  }
+
+  #owed(
+    before: Actor | null,
+    after: Actor,
+    records: readonly LogRecord[],
+    seenTo: Observer | null,
+  ): (number | null)[] {
+    return this.observers.map((observer) =>
+      observer === seenTo ? null : (observer.owes?.(before, after, records) ?? null),
+    );
   }
 
   /** Begins the deletion: from this commit on nobody sees the actor. `write` writes what goes with the mark. */

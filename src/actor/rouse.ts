@@ -1,4 +1,3 @@
-import { alarmTime } from "../lifecycle/timers.ts";
 import { refuseUnexpected } from "./guards.ts";
 import { answer, noSuchActor } from "./replies.ts";
 import type { Reporter } from "./reporter.ts";
@@ -14,14 +13,14 @@ export async function rouse(
   // Whoever listens keeps the object awake, and an alarm that got lost meanwhile is still remembered.
   await resident.alarm.load();
   await resident.ready();
-  const { actor, alarm } = resident;
+  const { actor } = resident;
   if (actor === null) return noSuchActor(address.id);
   const refusal = refuseUnexpected(actor.envelope, address);
   if (refusal) return refusal;
   const work = resident.work(actor);
   work.fireDue(work.now(Date.now()));
   if (work.changed) resident.commit(work.actor, work.records);
-  else alarm.ensure(alarmTime(actor.envelope));
+  else resident.ensureAlarm(actor);
   await reporter?.makeSure({ again: true });
   return answer(200, null, work.actor.envelope.seq);
 }

@@ -1,6 +1,17 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { arrived, caller, hanging, service } from "../../support/activities.ts";
-import { actorNow, alarmOf, meterOf, ringAlarm, sent, spawned } from "../../support/actors.ts";
+import { runInDurableObject } from "cloudflare:test";
+import { DEFAULT_TENANT } from "../../../src/base/ids.ts";
+import {
+  actorNow,
+  actorOf,
+  alarmOf,
+  meterOf,
+  objectOf,
+  ringAlarm,
+  sent,
+  spawned,
+} from "../../support/actors.ts";
 import { until } from "../../support/until.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -36,6 +47,23 @@ describe("the alarm that looks after a call", () => {
     await ringAlarm(id);
     expect((await arrived(id, "failed")).stateValue).toBe("failed");
     expect(Date.now() - entered).toBeLessThan(20_000);
+  });
+
+  test("is set again where it got lost and a shard wakes the actor, which is awake already", async () => {
+    service(() => new Response("no", { status: 503 }));
+    const id = await spawned(caller({ retry: { initialMs: 60_000, maxMs: 60_000 } }));
+    await sent(id, "GO");
+    const { activities, uid } = await until(
+      () => actorNow(id),
+      ({ activities: [one] }) => one?.status === "retrying",
+    );
+    await runInDurableObject(objectOf(id), (_, state) => state.storage.deleteAlarm());
+    const address = { tenant: DEFAULT_TENANT, id, expect: { uid } };
+    expect(await actorOf(id).rouse(address)).toMatchObject({ ok: true });
+    const nextAt = Date.parse(activities[0].nextAttemptAt);
+    const alarmAt = await alarmOf(id);
+    expect(alarmAt).not.toBe(null);
+    expect(alarmAt).toBeLessThanOrEqual(nextAt);
   });
 
   test("is not wanted when nothing is left", async () => {
