@@ -8,6 +8,7 @@ the attempt; the task comes again after a pause. SIGTERM and Ctrl-C let the task
 """
 
 import argparse
+import http.client
 import json
 import os
 import random
@@ -59,6 +60,9 @@ def call(server, path, body, key=None, timeout_s=30):
         except ValueError:
             problem = {}
         raise Refused(error.code, problem) from None
+    except http.client.HTTPException as error:
+        # The server went away in the middle of its answer.
+        raise OSError(f"no whole answer: {error!r}") from error
 
 
 class Lease:
@@ -113,29 +117,35 @@ def handle(task, lost):
     return {"words": len(text.split()), "countedBy": f"python {sys.version_info.major}"}
 
 
+def failure(code, error, retryable):
+    return {"error": {"code": code, "message": str(error)[:500]}, "retryable": retryable}
+
+
 def do(server, task):
     path = f"/v1/tasks/{task['id']}"
     with Lease(server, task) as lease:
         try:
             result, verb = {"output": handle(task, lease.lost)}, "complete"
+            # What is no JSON is a failure of the work too.
+            json.dumps(result, allow_nan=False)
         except Exception as error:  # Whatever it is, the server is to know.
-            verb = "fail"
-            result = {
-                "error": {"code": "failed", "message": str(error)[:500]},
-                "retryable": not isinstance(error, GiveUp),
-            }
-        body = {"leaseToken": task["leaseToken"], **result}
+            result, verb = failure("failed", error, not isinstance(error, GiveUp)), "fail"
         key = str(uuid.uuid4())
         failures = 0
         # Said again under the same key until it is heard: it acts once.
         while not lease.lost.is_set():
             try:
-                call(server, f"{path}/{verb}", body, key)
+                call(server, f"{path}/{verb}", {"leaseToken": task["leaseToken"], **result}, key)
                 return
             except Refused as refusal:
                 if not refusal.retryable:
                     print(f"{task['id']}: {refusal.code}: {refusal}", file=sys.stderr)
-                    return
+                    if verb == "fail" or refusal.code in LOST:
+                        return
+                    # An output that is too large, say: the next attempt would end alike.
+                    result, verb = failure(refusal.code, refusal, False), "fail"
+                    key = str(uuid.uuid4())
+                    continue
             except (OSError, ValueError):
                 pass
             pause(failures)
@@ -143,7 +153,7 @@ def do(server, task):
 
 
 def pause(failures):
-    time.sleep(min(0.5 * 2**failures, PAUSE_MOST_S) * random.uniform(0.5, 1))
+    time.sleep(min(0.5 * 2 ** min(failures, 10), PAUSE_MOST_S) * random.uniform(0.5, 1))
 
 
 class Worker:

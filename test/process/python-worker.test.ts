@@ -11,6 +11,7 @@ import { createClient } from "../../src/sdk/index.ts";
 import type { Client } from "../../src/sdk/index.ts";
 import { ROOT } from "../house/sources.ts";
 import { until } from "../support/until.ts";
+import { answer, drop, hang, problem, scriptedServer, truncate } from "../sdk/scripted-server.ts";
 import { pasteSession } from "./paste.ts";
 
 const EXAMPLE = join(ROOT, "examples/python-worker");
@@ -119,6 +120,32 @@ describe("the worker in Python", () => {
     started("p1", "--lease-ms", "1000");
     expect(await counted(id)).toMatchObject({ words: 4 });
     for await (const { attempts } of client.tasks.list({ actorId: id })) expect(attempts).toBe(1);
+  });
+
+  it("lives on when an answer breaks off, and fails a task whose output is refused", async () => {
+    const one = {
+      id: "words.1",
+      attempts: 1,
+      input: { text: "a" },
+      leaseToken: "t",
+      leaseMs: 60_000,
+    };
+    const claims = [truncate, drop, answer(200, { tasks: [one] }), hang];
+    const { baseUrl, heard } = await scriptedServer((response, request) => {
+      if (request.url.endsWith("/claim")) (claims.shift() ?? hang)(response, request);
+      else if (request.url.endsWith("/fail")) answer(200, {})(response, request);
+      else problem(422, "limit_exceeded", { retryable: false })(response, request);
+    });
+    started("p1", "--url", baseUrl);
+    const failed = await until(
+      async () => heard.find(({ url }) => url.endsWith("/fail")),
+      (request) => request !== undefined,
+    );
+    expect(JSON.parse(failed?.body ?? "")).toMatchObject({
+      leaseToken: "t",
+      error: { code: "limit_exceeded" },
+      retryable: false,
+    });
   });
 
   it("ends at once when nothing is under way", async () => {
