@@ -35,6 +35,12 @@ const actorId = satisfies(
 
 const context = satisfies(isJsonObject, "This is an object of values by their keys.");
 
+const refName: Shape = (name, pointer, reader) => {
+  text(LIMITS.refNameChars)(name, pointer, reader);
+  if (name !== "__proto__") return;
+  reader.faults.push({ pointer, message: "No ref can have the name `__proto__`." });
+};
+
 const notBoth: Shape = (input, pointer, reader) => {
   if (!isJsonObject(input) || input["forEach"] === undefined || input["input"] === undefined) {
     return;
@@ -52,7 +58,7 @@ export const ACTOR_INPUT: Shape = object(
       id: actorId,
       input: anything,
       context,
-      refs: map(text(LIMITS.refNameChars), text(LIMITS.refValueChars), LIMITS.refsPerActor),
+      refs: map(refName, text(LIMITS.refValueChars), LIMITS.refsPerActor),
       detach: flag,
       forEach: list(anything, LIMITS.childrenPerActivity),
       failures: oneOf("stop", "collect"),

@@ -1,6 +1,7 @@
+import { LIMITS } from "../base/limits.ts";
 import type { Activity } from "../lifecycle/types.ts";
 import { refuseStatus, refuseUnexpected } from "./guards.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuse, refuseFault, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { Reply, TaskChange } from "./rpc.ts";
 
@@ -19,7 +20,7 @@ export async function changeTask(resident: Resident, command: TaskChange): Promi
   const outcome =
     task === null
       ? refuse("task_closed", "The actor waits for this task no longer; its log says why.")
-      : (refuseStatus(work.actor, ["active", "paused"]) ?? refusePast(expiresAt, now));
+      : (refuseStatus(work.actor, ["active", "paused"]) ?? refuseTime(expiresAt, now));
   let reply: Reply | null = outcome;
   if (reply === null && task !== null && changes(task, command)) {
     const input = {
@@ -52,8 +53,15 @@ function changes(
   );
 }
 
-function refusePast(expiresAt: number | undefined, now: number): Reply | null {
-  if (expiresAt === undefined || expiresAt > now) return null;
+function refuseTime(expiresAt: number | undefined, now: number): Reply | null {
+  if (expiresAt === undefined) return null;
+  if (expiresAt > now + LIMITS.delayMs) {
+    return refuseLimit(
+      "delayMs",
+      `\`expiresAt\` is ${expiresAt - now} ms away; the limit delayMs is ${LIMITS.delayMs}.`,
+    );
+  }
+  if (expiresAt > now) return null;
   return refuse("invalid_request", "`expiresAt` has passed already; give a time that is to come.", {
     errors: [{ pointer: "/expiresAt", code: "too_small", message: "must be in the future" }],
   });

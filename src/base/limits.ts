@@ -59,6 +59,8 @@ export const LIMITS = {
   remindersPerApproval: 100,
   /** bytes of an answer's body; it becomes part of a record and of an event. */
   httpResponseBytes: 250_000,
+  /** bytes of JSON; an answer, which may be longer so than it came (control characters): it must fit among the timers if it is parked. */
+  httpOutputBytes: 450_000,
   /** bytes of the body of an answer that says no: it stays with the error in the actor's row, so a longer one is cut. */
   httpErrorBytes: 4_096,
   /** redirects that one call follows. */

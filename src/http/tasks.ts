@@ -67,7 +67,13 @@ export const taskRoutes = [
         ),
       ),
     answers: { 200: { description: "The task.", schema: ref("Task") } },
-    refusals: ["actor_not_active", "actor_not_found", "task_closed", "task_not_found"],
+    refusals: [
+      "actor_not_active",
+      "actor_not_found",
+      "limit_exceeded",
+      "task_closed",
+      "task_not_found",
+    ],
     async handle({ context, env, principal, params, body }) {
       const { assignee, expiresAt } = body;
       const command = {

@@ -39,9 +39,15 @@ function endOf(uid: string, record: LogRecord): Told[] {
   const more: { [name: string]: JsonValue } = { activity: { id, key: `${uid}:${ref as string}` } };
   for (const name of ["output", "error", "n", "assignee", "to"]) {
     const value = said[name];
-    if (value !== undefined) more[name] = value;
+    if (value !== undefined) more[name] = name === "error" ? withoutBody(value) : value;
   }
   return [{ type, more }];
+}
+
+/** What a service said may repeat what it was asked, secrets and all: it stays in the log. */
+function withoutBody(error: JsonValue): JsonValue {
+  const { body: _body, ...rest } = error as JsonObject;
+  return rest;
 }
 
 /** No news is a late result, as its activity has ended, and one that was parked, as it was told when it came. */

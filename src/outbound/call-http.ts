@@ -1,7 +1,8 @@
 import type { HttpRequest } from "../activities/http-input.ts";
 import type { AttemptFailure } from "../activities/types.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
 import { abortAfter } from "../base/abort-after.ts";
+import { RESERVED_DATA_KEY, bytesOver } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { retryAfter } from "../base/retry-after.ts";
 import { VERSION } from "../base/version.ts";
@@ -61,12 +62,24 @@ async function follow(first: Sent, env: OutboundEnv, signal: AbortSignal): Promi
 
 async function answered(response: Response): Promise<Called> {
   const { status, ok } = response;
-  const headers = Object.fromEntries(response.headers) as JsonObject;
   if (!ok) return await failedStatus(response);
+  const headers = headersOf(response);
   const room = LIMITS.httpResponseBytes - JSON.stringify(headers).length;
   const read = await readBody(response, room);
-  if ("body" in read) return { output: { status, headers, body: read.body } };
-  return failed({ code: "too_large", message: read.fault, status, retryable: false });
+  const tooLarge = (message: string) =>
+    failed({ code: "too_large", message, status, retryable: false });
+  if (!("body" in read)) return tooLarge(read.fault);
+  const output = { status, headers, body: read.body };
+  const bytes = bytesOver(LIMITS.httpOutputBytes, JSON.stringify(output));
+  if (bytes <= LIMITS.httpOutputBytes) return { output };
+  return tooLarge(
+    `The answer has ${bytes} bytes as JSON; the limit httpOutputBytes is ${LIMITS.httpOutputBytes}.`,
+  );
+}
+
+/** Without one that no data may have. */
+function headersOf({ headers }: Response): JsonObject {
+  return Object.fromEntries([...headers].filter(([name]) => name !== RESERVED_DATA_KEY));
 }
 
 async function failedStatus(response: Response): Promise<Called> {

@@ -238,6 +238,7 @@ describe("an input of actor", () => {
     [{ definitionId: "a", id: "ref:x" }, ["/id"]],
     [{ definitionId: "a", context: [] }, ["/context"]],
     [{ definitionId: "a", refs: { a: 1 } }, ["/refs/a"]],
+    [JSON.parse('{"definitionId": "a", "refs": {"__proto__": "x"}}'), ["/refs/__proto__"]],
     [{ definitionId: "a", detach: "yes" }, ["/detach"]],
     [{ definitionId: "a", failures: "ignore" }, ["/failures"]],
     [{ definitionId: "a", forEach: {} }, ["/forEach"]],

@@ -234,6 +234,8 @@ describe("an approval", () => {
     const path = `/v1/tasks/${task.id}`;
     const past = { expiresAt: "2001-01-01T00:00:00.000Z" };
     expectProblem(await call("PATCH", path, { body: past }), 400, "invalid_request");
+    const never = { expiresAt: "9999-12-31T00:00:00.000Z" };
+    expectProblem(await call("PATCH", path, { body: never }), 422, "limit_exceeded");
     expectProblem(await call("PATCH", path, { body: {} }), 400, "invalid_request");
     expectProblem(await call("PATCH", path, { body: { by: "dora" } }), 400, "invalid_request");
   });

@@ -79,6 +79,13 @@ describe("notices of activities", () => {
     expect(told({ ...failed, reason: "nobody" })).toEqual(["approval.expired"]);
   });
 
+  it("say nothing of what a service said, which may repeat what it was told", () => {
+    const error = { code: "http_status", message: "No.", attempts: 5, status: 500 };
+    const payload = { ref: "3:0", id: "ask", src: "http", error: { ...error, body: "Bearer x" } };
+    const [notice] = noticesOf(subject, open, record({ kind: "activity_failed", payload }));
+    expect(notice?.data["error"]).toEqual(error);
+  });
+
   it("say what failed for good, and nothing of what came too late", () => {
     const error = { code: "http_status", message: "No.", attempts: 5 };
     const payload = { ref: "3:0", id: "ask", src: "http", error };

@@ -149,6 +149,21 @@ describe("an invoke", () => {
     },
   );
 
+  test("needs an id where the one that XState makes would be a wildcard", () => {
+    const states = (key: string) => ({
+      id: "wild",
+      initial: key,
+      states: {
+        [key]: { invoke: { src: "task", input: { queue: "q" }, onError: "off" } },
+        off: {},
+      },
+    });
+    expect(checkDefinition(states("*")).errors).toMatchObject([
+      { pointer: "/states/*/invoke", code: "invalid_id" },
+    ]);
+    expect(checkDefinition(states("a*")).errors).toEqual([]);
+  });
+
   test("may have an id as long as the limit", () => {
     expect(invoked({ ...http, id: "x".repeat(LIMITS.nameChars) })).toEqual([]);
   });

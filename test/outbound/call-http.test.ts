@@ -142,6 +142,29 @@ describe("an answer", () => {
     });
   });
 
+  it("that is much longer as JSON than it came is too large", async () => {
+    const controls = (count: number) => body("\u0001".repeat(count), "text/plain");
+    expect(await controls(70_000)).toHaveLength(70_000);
+    network({ [START]: () => new Response("\u0001".repeat(80_000)) });
+    expect(await called({ url: START })).toMatchObject({
+      failure: { code: "too_large", retryable: false },
+    });
+  });
+
+  it("with names of headers that mean something to JavaScript or XState is data like any other", async () => {
+    const names = { __proto__x: "a", constructor: "b", xstate$$type: "c" };
+    const headers = new Headers(names);
+    headers.set("__proto__", "d");
+    network({ [START]: () => new Response(null, { headers }) });
+    const { output } = (await called({ url: START })) as { output: { headers: object } };
+    expect(Object.entries(output.headers)).toEqual([
+      ["__proto__", "d"],
+      ["__proto__x", "a"],
+      ["constructor", "b"],
+    ]);
+    expect(Object.getPrototypeOf(output.headers)).toBe(Object.prototype);
+  });
+
   it.each([
     [408, true],
     [425, true],

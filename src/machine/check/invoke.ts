@@ -25,8 +25,9 @@ export function checkInvokes(check: Check): void {
         );
         continue;
       }
-      checkInvoke(check, value, pointer);
-      checkAlone(check, places, state, invokeId(value, index, state.path), pointer);
+      const id = invokeId(value, index, state.path);
+      checkInvoke(check, value, id, pointer);
+      checkAlone(check, places, state, id, pointer);
       if (own(value, "src") === "compensate" && compensating.clashes(state)) {
         check.errors.add(
           pointer,
@@ -38,14 +39,14 @@ export function checkInvokes(check: Check): void {
   }
 }
 
-function checkInvoke(check: Check, invoke: JsonObject, pointer: string): void {
+function checkInvoke(check: Check, invoke: JsonObject, id: string, pointer: string): void {
   const { errors, warnings } = check;
   checkKeys(invoke, pointer, INVOKE_KEYS, "An invoke", INSTEAD_OF_INVOKE_KEYS, errors);
   if (own(invoke, "src") === undefined) {
     errors.add(pointer, "missing_key", "An invoke needs the name of a source as `src`.");
   }
   checkActivity(check, invoke, pointer);
-  checkId(check, invoke, pointer);
+  checkId(check, invoke, id, pointer);
   checkCompensation(check, invoke, pointer);
   if (own(invoke, "onError") === undefined) {
     warnings.add(
@@ -63,9 +64,16 @@ function checkInvoke(check: Check, invoke: JsonObject, pointer: string): void {
   }
 }
 
-function checkId(check: Check, invoke: JsonObject, pointer: string): void {
+/** `made`: the one that it has where it gives none. */
+function checkId(check: Check, invoke: JsonObject, made: string, pointer: string): void {
   const id = own(invoke, "id");
-  if (id === undefined) {
+  if (id === undefined && made.endsWith(".*")) {
+    check.errors.add(
+      pointer,
+      "invalid_id",
+      "In a state whose key is `*` an invoke needs an `id`: XState would give its results to others.",
+    );
+  } else if (id === undefined) {
     check.warnings.add(
       pointer,
       "invoke_without_id",
