@@ -44,6 +44,8 @@ export class Performer implements Observer {
   readonly #flights = new Map<Effect, Flight>();
   /** Effects that were begun since others had their turn. */
   #begun = 0;
+  /** Whose end could not be written down: haste is of no use to them. */
+  readonly #unrecorded = new WeakSet<Effect>();
   /** Wakes the alarm that stays for what is under way. */
   #changed = Promise.withResolvers<void>();
 
@@ -134,7 +136,8 @@ export class Performer implements Observer {
     const busy = [...this.#flights.values()].map(({ lane }) => lane);
     const crowded = isCrowded(outbox);
     for (const { item, lane } of turnsIn(outbox, actor.envelope, busy)) {
-      const due = item.nextAt <= now || (crowded && item.effect.kind === "send");
+      const hurried = crowded && item.effect.kind === "send" && !this.#unrecorded.has(item.effect);
+      const due = item.nextAt <= now || hurried;
       if (due) this.#carry(actor, item, lane);
     }
   }
@@ -208,6 +211,7 @@ export class Performer implements Observer {
       const before = this.#left(uid, effect)?.known;
       pauseMs = before === undefined ? LIMITS.alarmRetryMs : LIMITS.alarmRetryMostMs;
     }
+    this.#unrecorded.add(effect);
     const item = this.#left(uid, effect);
     if (item === null) return;
     const held = isHeld(item, this.#resident.actor?.envelope.status ?? "active");

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { Resident } from "../../../src/actor/resident.ts";
+import { PerdureError } from "../../../src/base/errors.ts";
 import { LIMITS } from "../../../src/base/limits.ts";
+import { othersTurn } from "../../../src/base/pause.ts";
 import {
   deployed,
   evict,
@@ -10,7 +13,10 @@ import {
   sqlIn,
 } from "../../support/actors.ts";
 import { call, fresh } from "../../support/api.ts";
+import { lowered } from "../../support/limits.ts";
 import { until } from "../../support/until.ts";
+
+afterEach(() => vi.restoreAllMocks());
 
 const LISTENER = {
   initial: "on",
@@ -58,4 +64,29 @@ test("long messages that nobody takes yet wait without filling the row, and arri
   expect(await until(heard, ({ length }) => length === count, 100_000)).toHaveLength(count);
   await expectReplays(id);
   await expectReplays(to);
+});
+
+test("messages that have no taker, of which nothing can be written down, are not tried without a pause", async () => {
+  vi.spyOn(console, "warn").mockImplementation(() => {});
+  const restore = lowered("messagesWaiting", 1);
+  const say = { type: "@xstate.sendTo", to: fresh("nobody"), event: { type: "HELLO" } };
+  const id = await spawned({
+    initial: "on",
+    states: { on: { on: { SAY: { actions: [say, say, say] } } } },
+  });
+  let asked = 0;
+  const { ready } = Resident.prototype;
+  vi.spyOn(Resident.prototype, "ready").mockImplementation(async function (this: Resident, needs) {
+    asked += 1;
+    if (asked > 1) throw new PerdureError("unavailable", "injected");
+    await ready.call(this, needs);
+  });
+  expect((await sent(id, "SAY")).status).toBe(200);
+  await until(
+    async () => asked,
+    (count) => count > 1,
+  );
+  for (let turn = 0; turn < 50; turn += 1) await othersTurn();
+  restore();
+  expect(asked).toBeLessThanOrEqual(4);
 });
