@@ -7,9 +7,9 @@ import { wrangler } from "./wrangler.ts";
 
 /**
  * kB (1,000 bytes), gzipped. Isolates start when a request comes, and start sooner when small. The goal is 200, which
- * migrations took the Worker above: docs/decisions/bundle-size.md. It shall not grow without being noticed.
+ * migrations and activities took the Worker above: docs/decisions/bundle-size.md. It shall not grow without being noticed.
  */
-const LIMIT_KB = 225;
+const LIMIT_KB = 260;
 
 /** `npm run size`: a dry run of the deployment and the size of what it would upload. */
 await runScript(async () => {

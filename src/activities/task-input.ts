@@ -3,6 +3,7 @@ import { LIMITS } from "../base/limits.ts";
 import { RETRY, policyOf } from "./policy-input.ts";
 import { anything, ms, object, parse, satisfies, text, whole } from "./shape.ts";
 import type { Parsed, Shape } from "./shape.ts";
+import { QUEUE_NAME } from "./task-id.ts";
 import type { Policy } from "./types.ts";
 
 /** Work for a worker, in a queue. */
@@ -17,14 +18,8 @@ export interface TaskRequest {
   policy: Policy;
 }
 
-const QUEUE_NAME = new RegExp(`^[A-Za-z0-9_-]{1,${LIMITS.queueNameChars}}$`);
-
-export function isQueueName(name: string): boolean {
-  return QUEUE_NAME.test(name);
-}
-
 export const queueName: Shape = satisfies(
-  (value) => typeof value === "string" && isQueueName(value),
+  (value) => typeof value === "string" && QUEUE_NAME.test(value),
   `A queue's name has 1 to ${LIMITS.queueNameChars} of the characters A–Z a–z 0–9 _ -`,
 );
 

@@ -1,7 +1,7 @@
 import { nextAttempt } from "../activities/next-attempt.ts";
 import type { ActivityError, AttemptFailure, Policy } from "../activities/types.ts";
 import type { JsonValue } from "../base/json.ts";
-import { hash64 } from "../fingerprint/kernel.ts";
+import { drawOf } from "../fingerprint/draw.ts";
 import type { Effect } from "../lifecycle/types.ts";
 import type { Carried } from "./carriers.ts";
 import { afterFailure } from "./outbox.ts";
@@ -70,9 +70,4 @@ function elapsed({ actor }: Resident, ref: string): number {
   const { activities, clockOffsetMs } = actor.envelope;
   const startedAt = activities.find((one) => one.ref === ref)?.startedAt;
   return startedAt === undefined ? 0 : Math.max(0, Date.now() + clockOffsetMs - startedAt);
-}
-
-/** A number in [0, 1) that a text decides. The hash's last bits are its best ones. */
-function drawOf(text: string): number {
-  return Number(hash64(text) % 1_000_003n) / 1_000_003;
 }

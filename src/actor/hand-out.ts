@@ -1,4 +1,5 @@
 import { parseApprovalInput } from "../activities/approval-input.ts";
+import { taskIdOf } from "../activities/task-id.ts";
 import { parseTaskInput } from "../activities/task-input.ts";
 import { DEFAULT_POLICY } from "../activities/policy-input.ts";
 import type { AttemptFailure } from "../activities/types.ts";
@@ -48,7 +49,7 @@ export const takeBack: Carrier<Leaver> = async (resident, { effect }) => {
   const { tenant, uid } = actor.envelope;
   const status = endOf(actor.envelope, effect.ref);
   const { round = 0, reminded } = effect;
-  const taskId = `${planned}.${uid}:${effect.ref}`;
+  const taskId = taskIdOf(planned, uid, effect.ref);
   const reply = await callQueue(resident, tenant, planned, (object) =>
     object.withdraw({
       tenant,
@@ -101,7 +102,7 @@ function plan(envelope: Envelope, activity: Activity): Plan {
   };
   const { id, uid, definitionId } = envelope;
   const common = { actor: { id, uid, definitionId }, ref, round, activityId, ...face };
-  const named = (queue: string) => `${queue}.${uid}:${ref}`;
+  const named = (queue: string) => taskIdOf(queue, uid, ref);
   if (src === "approval") {
     const parsed = parseApprovalInput(input);
     if (!parsed.ok) return parsed;

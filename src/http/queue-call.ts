@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { QUEUE_NAME, queueOfTask } from "../activities/task-id.ts";
 import { callObject } from "../base/call-object.ts";
 import { PerdureError } from "../base/errors.ts";
 import type { Failure } from "../base/errors.ts";
@@ -14,12 +15,6 @@ import { callRegistry } from "./registry-call.ts";
 type Reply =
   | { ok: true; status: number; body: JsonValue; replayed?: boolean }
   | { ok: false; failure: Failure };
-
-const QUEUE_NAME = new RegExp(`^[A-Za-z0-9_-]{1,${LIMITS.queueNameChars}}$`);
-/** A queue's name, and the key of the activity that the task is of. */
-const TASK_ID = new RegExp(
-  `^([A-Za-z0-9_-]{1,${LIMITS.queueNameChars}})\\.[0-9a-f]{32}:\\d{1,7}:\\d{1,7}$`,
-);
 
 export const queueName = z
   .string()
@@ -45,8 +40,8 @@ export async function callTask(
   taskId: string,
   call: (queue: QueueRpc) => Promise<Reply>,
 ): Promise<Reply> {
-  const queue = TASK_ID.exec(taskId)?.[1];
-  if (queue === undefined) {
+  const queue = queueOfTask(taskId);
+  if (queue === null) {
     throw new PerdureError(
       "task_not_found",
       "This is no task's id. GET /v1/tasks lists what there is, and a claim answers ids too.",

@@ -1,3 +1,4 @@
+import { taskIdOf } from "../activities/task-id.ts";
 import type { AttemptNote } from "../activities/types.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -79,7 +80,7 @@ function endedView(envelope: Envelope, ended: EndedActivity): JsonObject {
 function taskView({ uid }: Envelope, ref: string, task: TaskState): JsonObject {
   const { queue, assignee, remindersSent, escalatedTo, expiresAt } = task;
   return {
-    id: `${queue}.${uid}:${ref}`,
+    id: taskIdOf(queue, uid, ref),
     assignee,
     remindersSent,
     escalatedTo,

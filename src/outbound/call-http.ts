@@ -82,6 +82,15 @@ function headersOf({ headers }: Response): JsonObject {
   return Object.fromEntries([...headers].filter(([name]) => name !== RESERVED_DATA_KEY));
 }
 
+/** One string each, but for cookies: what joins other values can be part of theirs. */
+function headersOf({ headers }: Response): JsonObject {
+  const cookies = headers.getSetCookie();
+  return {
+    ...(Object.fromEntries(headers) as JsonObject),
+    ...(cookies.length > 0 && { "set-cookie": cookies }),
+  };
+}
+
 async function failedStatus(response: Response): Promise<Called> {
   const { status, headers } = response;
   const retryable = status >= 500 || PASSING.has(status);

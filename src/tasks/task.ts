@@ -1,3 +1,4 @@
+import { queueOfTask } from "../activities/task-id.ts";
 import type { AttemptNote, Policy } from "../activities/types.ts";
 import { refuse } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
@@ -66,11 +67,6 @@ export function errorsOf({ errors }: TaskRow): AttemptNote[] {
   return JSON.parse(errors) as AttemptNote[];
 }
 
-/** Of a task's id, the queue that it is in. Null for what is no task's id. */
-export function queueOf(taskId: string): string | null {
-  return /^([A-Za-z0-9_-]{1,64})\.[0-9a-f]{32}:\d{1,7}:\d{1,7}$/.exec(taskId)?.[1] ?? null;
-}
-
 /** A task as the wire shows it. */
 export function taskView(row: TaskRow): JsonObject {
   const { input, form } = bodyOf(row);
@@ -80,7 +76,7 @@ export function taskView(row: TaskRow): JsonObject {
     actorId: row.actor_id,
     definitionId: row.definition_id,
     activityId: row.activity_id,
-    queue: queueOf(row.task_id),
+    queue: queueOfTask(row.task_id),
     assignee: row.assignee,
     title: row.title,
     form,

@@ -1,6 +1,7 @@
 import type { ActivityError, AttemptNote, Outcome } from "../activities/types.ts";
 import { nextAttempt } from "../activities/next-attempt.ts";
 import type { JsonValue } from "../base/json.ts";
+import { drawOf } from "../fingerprint/draw.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TaskChanges, TaskRow } from "../storage/queue-tasks.ts";
 import { bodyOf, errorsOf } from "./task.ts";
@@ -42,7 +43,11 @@ export function afterFailure(
   const kept = { errors: JSON.stringify(errors) };
   // The deadline over all attempts is its actor's affair.
   const policy = { ...bodyOf(row).retry, deadlineMs: null };
-  const so = { attempts: row.attempts, elapsedMs: 0, draw: Math.random() };
+  const so = {
+    attempts: row.attempts,
+    elapsedMs: 0,
+    draw: drawOf(`${row.task_id}\n${row.attempts}`),
+  };
   const next = nextAttempt(policy, so, failure);
   if ("pauseMs" in next) {
     return { changes: { ...kept, ...opened(row, now + next.pauseMs) }, outcome: null };

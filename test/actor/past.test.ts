@@ -229,3 +229,27 @@ describe("an actor that has moved", () => {
     expect((await sent(id, "NOBODY")).status).toBe(200);
   });
 });
+
+test("activities and a task are shown as they were after a record", async () => {
+  const queue = fresh("queue");
+  const id = await spawned({
+    initial: "idle",
+    states: {
+      idle: { on: { GO: "working" } },
+      working: {
+        invoke: { id: "work", src: "task", input: { queue }, onDone: "idle" },
+        on: { LEAVE: "idle" },
+      },
+    },
+  });
+  for (const type of ["GO", "LEAVE"]) await sent(id, type);
+  const { uid } = await actorNow(id);
+  const work = { id: "work", key: `${uid}:2:0`, src: "task" };
+  const at = async (seq: number) => (await actorNow(id, `?at=${seq}`)).activities;
+  expect(await at(1)).toEqual([]);
+  expect(await at(2)).toMatchObject([
+    { ...work, status: "running", attempts: 0, task: { id: `${queue}.${uid}:2:0` } },
+  ]);
+  expect(await at(3)).toMatchObject([{ ...work, status: "cancelled" }]);
+  expect(await at(3)).toHaveLength(1);
+});

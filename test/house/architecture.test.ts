@@ -29,6 +29,7 @@ const HOUSE: Record<string, Room> = {
       "migration",
       "lifecycle",
       "machine",
+      "activities",
       "base",
     ],
     types: ["actor", "bulk", "cron", "sweep", "tasks", "env"],
@@ -62,7 +63,7 @@ const HOUSE: Record<string, Room> = {
     packages: ["cloudflare:workers"],
   },
   tasks: {
-    rooms: ["directory", "registry", "activities", "storage", "base"],
+    rooms: ["directory", "registry", "activities", "fingerprint", "storage", "base"],
     types: ["actor", "env"],
     packages: ["cloudflare:workers"],
   },

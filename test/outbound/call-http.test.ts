@@ -109,6 +109,23 @@ describe("an answer", () => {
     return ((await called({ url: START })) as { output: { body: unknown } }).output.body;
   };
 
+  it("has its headers in lower case, and each of its cookies", async () => {
+    const headers = new Headers({ "X-Own": "1" });
+    headers.append("X-Own", "2");
+    for (const cookie of ["a=1; Expires=Thu, 01 Jan 2026 00:00:00 GMT", "b=2"]) {
+      headers.append("Set-Cookie", cookie);
+    }
+    network({ [START]: () => new Response(null, { headers }) });
+    expect(await called({ url: START })).toMatchObject({
+      output: {
+        headers: {
+          "x-own": "1, 2",
+          "set-cookie": ["a=1; Expires=Thu, 01 Jan 2026 00:00:00 GMT", "b=2"],
+        },
+      },
+    });
+  });
+
   it("is parsed where it says that it is JSON", async () => {
     expect(await body('{"a":[1]}')).toEqual({ a: [1] });
     expect(await body("[1]", "application/problem+json; charset=utf-8")).toEqual([1]);

@@ -17,7 +17,9 @@ const FAST = { initialMs: 0, jitter: false };
 
 describe("an http activity", () => {
   test("is called once, with its key, and its answer moves the machine", async () => {
-    const calls = service(() => Response.json({ ok: 1 }, { headers: { "X-Id": "7" } }));
+    const headers = new Headers({ "X-Id": "7" });
+    for (const cookie of ["a=1", "b=2"]) headers.append("Set-Cookie", cookie);
+    const calls = service(() => Response.json({ ok: 1 }, { headers }));
     const id = await spawned(caller({ method: "POST", body: { n: 1 } }));
     const { uid } = await actorNow(id);
     const answer = await sent(id, "GO");
@@ -25,7 +27,7 @@ describe("an http activity", () => {
     const actor = await arrived(id, "done");
     expect(actor.context.got).toMatchObject({
       status: 200,
-      headers: { "content-type": "application/json", "x-id": "7" },
+      headers: { "content-type": "application/json", "x-id": "7", "set-cookie": ["a=1", "b=2"] },
       body: { ok: 1 },
     });
     expect(calls).toHaveLength(1);
