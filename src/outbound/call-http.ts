@@ -77,16 +77,14 @@ async function answered(response: Response): Promise<Called> {
   );
 }
 
-/** Without one that no data may have. */
-function headersOf({ headers }: Response): JsonObject {
-  return Object.fromEntries([...headers].filter(([name]) => name !== RESERVED_DATA_KEY));
-}
-
-/** One string each, but for cookies: what joins other values can be part of theirs. */
+/**
+ * One string each, but for cookies: what joins other values can be part of theirs. Without a header that no data may have.
+ */
 function headersOf({ headers }: Response): JsonObject {
   const cookies = headers.getSetCookie();
+  const kept = [...headers].filter(([name]) => name !== RESERVED_DATA_KEY);
   return {
-    ...(Object.fromEntries(headers) as JsonObject),
+    ...(Object.fromEntries(kept) as JsonObject),
     ...(cookies.length > 0 && { "set-cookie": cookies }),
   };
 }
