@@ -95,6 +95,17 @@ describe("the activities of an actor that moves", () => {
     life.checkReplay();
   });
 
+  test("that have failed go to the new version's onError once a retry has failed too", () => {
+    const life = new Life(waiting(http("call")));
+    life.fail("call");
+    life.move(2, waiting({ ...http("call"), onError: "b" }));
+    expect(life.envelope.machine.value).toBe("a");
+    life.give({ kind: "retried", items: ["1:0"] });
+    life.fail("call");
+    expect(life.last).toMatchObject({ type: "@error:call", handled: true, stateValue: "b" });
+    life.checkReplay();
+  });
+
   test("that no state holds stay, and so does what undoes those that are done", () => {
     const invoke = { ...http("charge"), compensate: { src: "http", input: { url } } };
     const spawn = { type: "@xstate.spawnChild", src: "task", id: "side", input: { queue: "q" } };
