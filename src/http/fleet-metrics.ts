@@ -1,6 +1,7 @@
 import { LIMITS } from "../base/limits.ts";
 import type { ClassCount, ShardFigures } from "../directory/rpc.ts";
 import { ATTENTION_REASONS } from "../lifecycle/types.ts";
+import type { NamedStats } from "./queue-call.ts";
 import type { Metric } from "./metrics-text.ts";
 
 /** What one tenant's fleet is measured by. */
@@ -9,13 +10,14 @@ export interface Figures {
   shards: ShardFigures;
   /** Deliveries still to be made, by webhook. */
   backlogs: readonly { webhook: string; backlog: number }[];
+  queues: readonly NamedStats[];
 }
 
 // No id has a bracket, so nothing is called so.
 const OTHERS = "(others)";
 
 /** The metrics of `GET /v1/metrics`: docs/metrics.md. */
-export function fleetMetrics({ classes, shards, backlogs }: Figures): Metric[] {
+export function fleetMetrics({ classes, shards, backlogs, queues }: Figures): Metric[] {
   return [
     {
       name: "perdure_actors",
@@ -48,6 +50,24 @@ export function fleetMetrics({ classes, shards, backlogs }: Figures): Metric[] {
       help: "Deliveries still to be made, by webhook.",
       type: "gauge",
       series: backlogs.map(({ webhook, backlog }) => ({ labels: { webhook }, value: backlog })),
+    },
+    {
+      name: "perdure_queue_tasks",
+      help: "Tasks and approvals that have not ended, by queue and status.",
+      type: "gauge",
+      series: queues.flatMap(({ name: queue, depth, claimed }) => [
+        { labels: { queue, status: "open" }, value: depth },
+        { labels: { queue, status: "claimed" }, value: claimed },
+      ]),
+    },
+    {
+      name: "perdure_queue_oldest_age_seconds",
+      help: "How long the open task that waits longest has been waiting, by queue; 0 where none is open.",
+      type: "gauge",
+      series: queues.map(({ name: queue, oldestAgeMs }) => ({
+        labels: { queue },
+        value: (oldestAgeMs ?? 0) / 1000,
+      })),
     },
   ];
 }

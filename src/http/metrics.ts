@@ -7,6 +7,7 @@ import { fleetMetrics } from "./fleet-metrics.ts";
 import type { Figures } from "./fleet-metrics.ts";
 import { requireDirectory } from "./fleet.ts";
 import { metricsText } from "./metrics-text.ts";
+import { queueNames, queueStatsOf } from "./queue-call.ts";
 import { route } from "./route.ts";
 import { text } from "./schemas/json-schema.ts";
 
@@ -28,14 +29,16 @@ export const metricsRoutes = [
       },
     },
     refusals: [],
-    async handle({ context, env, principal: { tenant } }) {
+    async handle({ context, env, principal }) {
+      const { tenant } = principal;
       requireDirectory(env);
-      const [classes, shards, backlogs] = await Promise.all([
+      const [classes, shards, backlogs, queues] = await Promise.all([
         countActors(env, tenant, { filter: {}, refs: {} }),
         fleetFigures(env, tenant),
         webhookBacklogs(env, tenant),
+        queueNames(env, principal).then((names) => queueStatsOf(env, principal, names)),
       ]);
-      const metrics = fleetMetrics({ classes, shards, backlogs });
+      const metrics = fleetMetrics({ classes, shards, backlogs, queues });
       return context.body(metricsText(metrics), 200, { "Content-Type": PROMETHEUS_TEXT });
     },
   }),

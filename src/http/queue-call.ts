@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { QUEUE_NAME, queueOfTask } from "../activities/task-id.ts";
+import { callAll } from "../base/call-all.ts";
 import { callObject } from "../base/call-object.ts";
 import { PerdureError } from "../base/errors.ts";
 import type { Failure } from "../base/errors.ts";
@@ -9,12 +10,15 @@ import { LIMITS } from "../base/limits.ts";
 import { given } from "../base/refused.ts";
 import type { Env } from "../env.ts";
 import type { Principal } from "../registry/rpc.ts";
-import type { QueueRpc } from "../tasks/rpc.ts";
+import type { QueueRpc, QueueStats } from "../tasks/rpc.ts";
 import { callRegistry } from "./registry-call.ts";
 
 type Reply =
   | { ok: true; status: number; body: JsonValue; replayed?: boolean }
   | { ok: false; failure: Failure };
+
+/** A queue, and how full it is. */
+export type NamedStats = { name: string } & { [Figure in keyof QueueStats]: QueueStats[Figure] };
 
 export const queueName = z
   .string()
@@ -29,11 +33,22 @@ export async function queueNames(env: Env, principal: Principal): Promise<string
   return given(await callRegistry(env, principal, true, (registry) => registry.queues()));
 }
 
+/** How full these queues are, in the order of their names. */
+export async function queueStatsOf(
+  env: Env,
+  principal: Principal,
+  names: readonly string[],
+): Promise<NamedStats[]> {
+  const objects = names.map((name) => queueObjectName(principal, name));
+  const stats = await callAll(env.QUEUES, objects, async (queue) => given(await queue.stats()));
+  return stats.map((figures, n) => ({ name: names[n] as string, ...figures }));
+}
+
 export function queueObjectName({ tenant }: Principal, queue: string): string {
   return `${tenant}/${queue}`;
 }
 
-/** Calls the queue that a task is in. No object is woken for an id that no task can have, nor for a queue that is not there. */
+/** Calls the queue that a task is in. No object is woken for an id that no task can have. */
 export async function callTask(
   env: Env,
   principal: Principal,

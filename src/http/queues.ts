@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { callAll } from "../base/call-all.ts";
 import { callObject } from "../base/call-object.ts";
 import { CURSOR_INVALID } from "../base/cursor.ts";
 import { PerdureError } from "../base/errors.ts";
@@ -16,7 +15,7 @@ import type { Env } from "../env.ts";
 import type { ListQuery, ListedTask, QueueRpc } from "../tasks/rpc.ts";
 import { json, respond } from "./answer.ts";
 import { PatientAnswer } from "./patient-answer.ts";
-import { queueName, queueNames, queueObjectName } from "./queue-call.ts";
+import { queueName, queueNames, queueObjectName, queueStatsOf } from "./queue-call.ts";
 import { route } from "./route.ts";
 import { id, limit, longCursor, shortText } from "./schemas/inputs.ts";
 import { list, object, page, ref } from "./schemas/json-schema.ts";
@@ -46,12 +45,10 @@ export const queueRoutes = [
       const names = await queueNames(env, principal);
       const behind = after === null ? names : names.filter((name) => name > after);
       const some = behind.slice(0, query.limit ?? LIMITS.pageDefault);
-      const objects = some.map((name) => queueObjectName(principal, name));
-      const stats = await callAll(env.QUEUES, objects, async (queue) => given(await queue.stats()));
       const last = some.at(-1);
       const more = last !== undefined && behind.length > some.length;
       return json(context, 200, {
-        items: stats.map((figures, n) => ({ name: some[n] as string, ...figures })),
+        items: await queueStatsOf(env, principal, some),
         nextCursor: more ? encodePlace("queues", { bornAt: 0, id: last }) : null,
         asOf: isoTime(Date.now()),
       });

@@ -6,6 +6,7 @@ import { metricsText } from "../../src/http/metrics-text.ts";
 import { call, deployDoor, expectProblem, fresh } from "../support/api.ts";
 import { parsePrometheus, sample } from "../support/prometheus.ts";
 import type { Family } from "../support/prometheus.ts";
+import { completed, handedOut, oneClaimed, queueName, sqlInQueue } from "../support/tasks.ts";
 import { newTenant } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 
@@ -24,6 +25,8 @@ const NAMES = {
   perdure_timers_overdue: "gauge",
   perdure_directory_lag_seconds: "gauge",
   perdure_webhook_backlog: "gauge",
+  perdure_queue_tasks: "gauge",
+  perdure_queue_oldest_age_seconds: "gauge",
 };
 
 describe("the metrics", () => {
@@ -70,6 +73,20 @@ describe("the metrics", () => {
     expect(sample(families, "perdure_timers_overdue")).toBe(0);
     const other = await metrics((await newTenant()).apiKey);
     expect(other.get("perdure_actors")?.samples).toEqual([]);
+  });
+
+  it("say how full each queue is", async () => {
+    const queue = queueName();
+    await handedOut(queue, 2);
+    await oneClaimed(queue);
+    const families = await metrics("dev");
+    expect(sample(families, "perdure_queue_tasks", { queue, status: "open" })).toBe(1);
+    expect(sample(families, "perdure_queue_tasks", { queue, status: "claimed" })).toBe(1);
+    await sqlInQueue(queue, "UPDATE tasks SET ready_at = ready_at - 3600000");
+    const age = sample(await metrics("dev"), "perdure_queue_oldest_age_seconds", { queue });
+    expect(Math.abs(Number(age) - 3_600)).toBeLessThan(600);
+    await completed(await oneClaimed(queue), 1);
+    expect(sample(await metrics("dev"), "perdure_queue_oldest_age_seconds", { queue })).toBe(0);
   });
 
   it("take no parameters", async () => {
@@ -127,7 +144,7 @@ describe("the text", () => {
     }));
     const shards = { events: 0, replays: 0, overdue: 4, lagMs: 1_250 };
     const text = metricsText(
-      fleetMetrics({ classes, shards, backlogs: [{ webhook: "w1", backlog: 7 }] }),
+      fleetMetrics({ classes, shards, backlogs: [{ webhook: "w1", backlog: 7 }], queues: [] }),
     );
     const families = parsePrometheus(text);
     const actors = families.get("perdure_actors")?.samples ?? [];
