@@ -101,6 +101,19 @@ export function nextReadyAt(db: Db): number | null {
   return row?.at ?? null;
 }
 
+/** How many can be claimed now, counted up to `most`. */
+export function countReady(db: Db, now: number, most: number): number {
+  const row = db.one<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM (
+       SELECT 1 FROM tasks INDEXED BY tasks_unended
+        WHERE ended_at IS NULL AND status = 'open' AND kind = 'task' AND outcome IS NULL
+          AND ready_at <= ? LIMIT ?)`,
+    now,
+    most,
+  );
+  return row?.count ?? 0;
+}
+
 export function dueTasks(db: Db, now: number, limit: number): TaskRow[] {
   return db.all<TaskRow>(
     `SELECT * FROM tasks INDEXED BY tasks_due

@@ -7,7 +7,7 @@ import { answer } from "../registry/replies.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
-import { nextReadyAt } from "../storage/queue-tasks.ts";
+import { countReady, nextReadyAt } from "../storage/queue-tasks.ts";
 import { bringResult } from "./bring-result.ts";
 import type { Saying } from "./bring-result.ts";
 import { change, update } from "./change.ts";
@@ -43,6 +43,10 @@ export class QueueObject extends DurableObject<Env> implements Rpc.QueueRpc {
       readyAt: () => {
         const db = queue.stored();
         return db && nextReadyAt(db);
+      },
+      ready: (now, most) => {
+        const db = queue.stored();
+        return db === null ? 0 : countReady(db, now, most);
       },
     });
     this.#due = new DueKeeper(queue, this.#teller, this.#serve);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { logError } from "../base/log.ts";
 import { within } from "../base/within.ts";
 import type { ClaimQuery } from "./rpc.ts";
 
@@ -13,6 +14,8 @@ interface Shop {
   claim: (query: ClaimQuery, now: number) => JsonObject[];
   /** From when on there is a task to be claimed; null: none is known of. */
   readyAt: () => number | null;
+  /** How many can be claimed now, counted up to `most`. */
+  ready: (now: number, most: number) => number;
 }
 
 /**
@@ -39,19 +42,19 @@ export class WaitingLine {
 
   /** Tasks for who comes now; after those who wait already, up to `waitMs`. */
   async take(query: ClaimQuery): Promise<JsonObject[]> {
-    while (this.#pass !== null) await this.#pass;
+    // Others are being served: what they leave is for who cannot wait.
+    if (query.waitMs === 0) await this.#pass;
     const tasks = this.#waiting.size === 0 ? this.#shop.claim(query, Date.now()) : [];
     if (tasks.length > 0 || query.waitMs === 0) return tasks;
     const { promise, resolve } = Promise.withResolvers<JsonObject[]>();
     const waiter = { query, answer: resolve };
     this.#waiting.add(waiter);
     this.#watch();
-    const timer = setTimeout(() => resolve([]), query.waitMs);
+    const timer = setTimeout(() => this.#leave(waiter, []), query.waitMs);
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      this.#waiting.delete(waiter);
       if (this.#waiting.size === 0) this.#rest();
     }
   }
@@ -60,20 +63,27 @@ export class WaitingLine {
   async serve(): Promise<void> {
     while (this.#pass !== null) await this.#pass;
     if (this.#waiting.size === 0) return;
-    this.#pass = this.#serveAll().finally(() => {
-      this.#pass = null;
-    });
+    let leastMs = 0;
+    this.#pass = this.#serveAll()
+      .catch((error: unknown) => {
+        logError("error", error, { during: "serving who waits for tasks" });
+        leastMs = LIMITS.alarmRetryMs;
+      })
+      .finally(() => {
+        this.#pass = null;
+      });
     await this.#pass;
-    this.#watch();
+    this.#watch(leastMs);
   }
 
   async #serveAll(): Promise<void> {
-    // Where one has gone, others may have too: more and more are asked at once, so that they hold up nobody for long.
+    // As many as there are tasks; and where one has gone, others may have too: more and more are asked at once, so that
+    // they hold up nobody for long.
     let asked = 1;
     for (;;) {
-      const readyAt = this.#shop.readyAt();
-      const first = [...this.#waiting].slice(0, asked);
-      if (first.length === 0 || readyAt === null || readyAt > Date.now()) return;
+      const ready = this.#shop.ready(Date.now(), LIMITS.presentAtOnce);
+      const first = [...this.#waiting].slice(0, Math.max(asked, ready));
+      if (first.length === 0 || ready === 0) return;
       const present = await Promise.all(first.map(({ query }) => isPresent(query)));
       for (const [n, waiter] of first.entries()) {
         // His time may have been up meanwhile.
@@ -96,11 +106,11 @@ export class WaitingLine {
   }
 
   /** A task whose pause ends needs no alarm as long as somebody waits: the object is awake anyway. */
-  #watch(): void {
+  #watch(leastMs = 0): void {
     this.#rest();
     const readyAt = this.#waiting.size === 0 ? null : this.#shop.readyAt();
     if (readyAt === null) return;
-    const ms = Math.min(Math.max(readyAt - Date.now(), 0), LIMITS.waitMs);
+    const ms = Math.min(Math.max(readyAt - Date.now(), leastMs), LIMITS.waitMs);
     this.#timer = setTimeout(() => void this.serve(), ms);
   }
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { WaitingLine } from "../../src/tasks/waiting-line.ts";
 import type { ClaimQuery } from "../../src/tasks/rpc.ts";
 
@@ -11,6 +11,7 @@ function lineOf(stock: { tasks: number }) {
       return Array.from({ length: count }, (_, n) => ({ n }));
     },
     readyAt: () => (stock.tasks > 0 ? 0 : null),
+    ready: (_, most) => Math.min(stock.tasks, most),
   });
 }
 
@@ -83,4 +84,56 @@ test("a task that comes while a pass ends is not left lying", async () => {
   }
   await Promise.all(serving);
   expect((await Promise.all(all)).every(({ length }) => length === 1)).toBe(true);
+});
+
+test("as many are asked at once whether they are still there as there are tasks", async () => {
+  const stock = { tasks: 0 };
+  const line = lineOf(stock);
+  let [asked, most] = [0, 0];
+  const present = async () => {
+    most = Math.max(most, (asked += 1));
+    await Promise.resolve();
+    asked -= 1;
+    return true;
+  };
+  const all = Array.from({ length: 40 }, () => line.take(query({ present })));
+  stock.tasks = 10;
+  await line.serve();
+  expect(most).toBe(10);
+  expect((await Promise.all(all.slice(0, 10))).map(({ length }) => length)).toEqual(
+    Array.from({ length: 10 }, () => 1),
+  );
+  expect(line.length).toBe(30);
+});
+
+test("who comes to wait while others are being served is in the line at once", async () => {
+  const stock = { tasks: 0 };
+  const line = lineOf(stock);
+  const first = line.take(query());
+  stock.tasks = 2;
+  const serving = line.serve();
+  const second = line.take(query());
+  expect(line.length).toBe(2);
+  await serving;
+  expect((await Promise.all([first, second])).map(({ length }) => length)).toEqual([1, 1]);
+});
+
+test("a failure leaves those who wait where they are, and they are served later", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const stock = { tasks: 0, broken: false };
+  const line = new WaitingLine({
+    claim: () => {
+      if (stock.broken) throw new Error("The disk is full.");
+      return stock.tasks === 0 ? [] : [{ n: 1 }];
+    },
+    readyAt: () => (stock.tasks > 0 ? 0 : null),
+    ready: (_, most) => Math.min(stock.tasks, most),
+  });
+  const waiting = line.take(query());
+  Object.assign(stock, { tasks: 1, broken: true });
+  await line.serve();
+  expect(line.length).toBe(1);
+  stock.broken = false;
+  expect(await waiting).toEqual([{ n: 1 }]);
+  vi.restoreAllMocks();
 });
