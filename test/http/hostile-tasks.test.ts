@@ -149,9 +149,11 @@ it("no call about tasks, whatever it says, is an error of ours or changes an act
       const at = path.replace("{taskId}", task.id).replace("{queue}", queue).replace("{id}", id);
       const lease = token ? {} : { leaseToken: undefined };
       const said = typeof body === "object" && body !== null ? { ...body, ...lease } : body;
-      const answer = await call(method, `${at}?${text.toString()}`, {
-        ...(said === undefined ? {} : { body: JSON.stringify(said) }),
-      });
+      const answer = await call(
+        method,
+        `${at}?${text.toString()}`,
+        said === undefined ? {} : { body: JSON.stringify(said) },
+      );
       statuses.add(answer.status);
       expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500);
       if (answer.status >= 400) expect(await seq()).toBe(before);
