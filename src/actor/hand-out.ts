@@ -8,7 +8,7 @@ import type { Failure } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { within } from "../base/within.ts";
 import type { JsonValue } from "../base/json.ts";
-import type { Actor } from "../lifecycle/actor.ts";
+import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity, Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import type { QueueRpc, TaskEnd, TaskFace, TaskOrder } from "../tasks/rpc.ts";
@@ -22,7 +22,7 @@ const DONE: Carried = { done: true };
 /** Puts a task or an approval into its queue; the result comes from there. */
 export const handOut: Carrier = async (resident, { effect }) => {
   const { actor } = resident;
-  const activity = actor && runningOf(actor, effect.ref);
+  const activity = actor && runningActivity(actor.envelope, effect.ref);
   if (!actor || !activity) return DONE;
   const planned = plan(actor.envelope, activity);
   if (!planned.ok) return invalidInput(activity.ref, planned.pointer, planned.message);
@@ -66,7 +66,7 @@ export const takeBack: Carrier<Leaver> = async (resident, { effect }) => {
 /** Tells the queue what is to be shown of a task now. */
 export const showChange: Carrier = async (resident, { effect }) => {
   const { actor } = resident;
-  const activity = actor && runningOf(actor, effect.ref);
+  const activity = actor && runningActivity(actor.envelope, effect.ref);
   const planned = actor && activity && plan(actor.envelope, activity);
   if (!actor || !planned?.ok) return DONE;
   const { order, queue } = planned;
@@ -146,10 +146,6 @@ function endOf({ activities, ended: ends }: Envelope, ref: string): TaskEnd {
   const error = (activities.find(isMeant) ?? ends.findLast(isMeant))?.error ?? null;
   if (error === null) return "cancelled";
   return error.code === "expired" ? "expired" : "failed";
-}
-
-function runningOf({ envelope }: Actor, ref: string): Activity | null {
-  return envelope.activities.find((one) => one.ref === ref && one.status === "running") ?? null;
 }
 
 function ended(ref: string, error: { code: string; message: string }): Carried {

@@ -160,7 +160,6 @@ export class Work {
       if (winner === null) return;
       const { candidate, decidedAtSeq } = winner;
       const target = this.#laws.target(candidate);
-      // One that it could not follow before is tried first without the times of states, which are in the log.
       const undated = this.#laws.moveOf(candidate, decidedAtSeq);
       const { move, moved } = this.#attempt(undated, candidate, target, at);
       if (!moved.ok) {

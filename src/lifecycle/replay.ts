@@ -12,7 +12,6 @@ import type { Input, Library } from "./input.ts";
 import { OtherIds } from "./other-ids.ts";
 import { ownResult } from "./record.ts";
 import { isMove } from "./roll-back.ts";
-
 import type { LogRecord } from "./types.ts";
 
 export interface Divergence {

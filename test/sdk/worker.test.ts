@@ -7,6 +7,8 @@ import type { Act, Heard } from "./scripted-server.ts";
 
 /** ms; its third is the pause between heartbeats. */
 const LEASE_MS = 300;
+/** ms; a lease that does not end, however busy the machine is. */
+const LONG_MS = 60_000;
 
 const task = (n: number) => ({
   id: `q.${n}`,
@@ -168,7 +170,7 @@ describe("a worker", () => {
 
   it("survives a server that is away, and says a result again under the same key", async () => {
     const { worker, sent, errors } = await working({
-      claims: [drop, unavailable, claimOf(1)],
+      claims: [drop, unavailable, answer(200, { tasks: [{ ...task(1), leaseMs: LONG_MS }] })],
       results: [drop, unavailable, drop, taken],
     });
     const results = await untilSent(() => sent("complete"), 4);
