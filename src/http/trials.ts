@@ -16,56 +16,14 @@ import { checkEvent, checkEventType } from "./event-input.ts";
 import { problem } from "./problem.ts";
 import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
-import { eventType, id, jsonObject, jsonValue, payload } from "./schemas/inputs.ts";
+import { id, jsonObject } from "./schemas/inputs.ts";
 import { anything, count, flag, list, object, orNull, ref, text } from "./schemas/json-schema.ts";
+import { scenarioBody } from "./schemas/scenario.ts";
+import type { ScenarioBody } from "./schemas/scenario.ts";
 
 // What can be asked of definitions without storing anything.
 
 const tag = "Definitions";
-
-const invokeId = z.string().check(z.minLength(1), z.maxLength(LIMITS.nameChars));
-
-/** As a source would give it; what is left out is made up. */
-const activityError = z.strictObject({
-  code: z.optional(z.string()),
-  message: z.optional(z.string()),
-  attempts: z.optional(z.int()),
-  status: z.optional(z.int()),
-  body: z.optional(jsonValue),
-});
-
-const scenario = z.strictObject({
-  name: z.string().check(z.maxLength(LIMITS.textChars)),
-  input: z.optional(jsonValue),
-  context: z.optional(jsonObject),
-  events: z.array(
-    z.union(
-      [
-        eventType,
-        z.strictObject({ type: eventType, payload: z.optional(payload) }),
-        z.strictObject({ advanceMs: z.int().check(z.minimum(0), z.maximum(LIMITS.delayMs)) }),
-        z.strictObject({ done: invokeId, output: z.optional(jsonValue) }),
-        z.strictObject({ failed: invokeId, error: z.optional(activityError) }),
-      ],
-      "must be an event type, {type, payload?}, {advanceMs}, {done, output?} or {failed, error?}",
-    ),
-  ),
-  expectedStates: z.optional(z.array(jsonValue)),
-  expectDone: z.optional(z.boolean()),
-});
-
-const scenarioBody = z
-  .strictObject({
-    definition: z.optional(jsonObject),
-    definitionId: z.optional(id),
-    scenarios: z.array(scenario).check(z.minLength(1)),
-  })
-  .check(
-    z.refine(
-      (body) => (body.definition === undefined) !== (body.definitionId === undefined),
-      "needs either definition or definitionId",
-    ),
-  );
 
 export const trialRoutes = [
   route({
@@ -169,7 +127,7 @@ export const trialRoutes = [
   }),
 ];
 
-function limitScenarios(scenarios: z.infer<typeof scenario>[]): void {
+function limitScenarios(scenarios: ScenarioBody["scenarios"]): void {
   const exceeded = (limit: "scenariosPerCall" | "eventsPerScenario", what: string) =>
     new PerdureError("limit_exceeded", `${what} at most ${LIMITS[limit]}.`, {
       extra: { limit, most: LIMITS[limit] },
@@ -183,7 +141,7 @@ function limitScenarios(scenarios: z.infer<typeof scenario>[]): void {
 }
 
 /** A scenario sends what a caller could send, so that it passes only where an actor would. */
-function checkEvents(scenarios: z.infer<typeof scenario>[]): void {
+function checkEvents(scenarios: ScenarioBody["scenarios"]): void {
   for (const [place, { events }] of scenarios.entries()) {
     for (const [index, event] of events.entries()) {
       const pointer = `/scenarios/${place}/events/${index}`;
