@@ -231,9 +231,10 @@ export class Performer implements Observer {
 
   /** Writes an item anew, or takes it out, with the alarm for what is left. */
   #keep(item: OutboxItem, next: OutboxItem | null): void {
-    const { outbox, alarm } = this.#resident;
+    const { actor, outbox } = this.#resident;
     this.#resident.keepOutbox(outbox.flatMap((one) => (one !== item ? [one] : (next ?? []))));
-    alarm.ensure(this.#wakeAt());
+    // An alarm that is at work is over once it has set another: that one is for whatever else is due as well.
+    if (actor !== null && this.#wakeAt() !== null) this.#resident.ensureAlarm(actor);
   }
 
   #nudge(): void {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { arrived, caller, hanging, service } from "../../support/activities.ts";
 import { runInDurableObject } from "cloudflare:test";
 import { DEFAULT_TENANT } from "../../../src/base/ids.ts";
+import { AlarmClock } from "../../../src/storage/alarm-clock.ts";
 import {
   actorNow,
   actorOf,
@@ -64,6 +65,36 @@ describe("the alarm that looks after a call", () => {
     const alarmAt = await alarmOf(id);
     expect(alarmAt).not.toBe(null);
     expect(alarmAt).toBeLessThanOrEqual(nextAt);
+  });
+
+  test("sets the next one for a timer as well, which a crash of the next moment leaves due", async () => {
+    const released = Promise.withResolvers<void>();
+    const calls = service(async () => {
+      await released.promise;
+      return new Response("no", { status: 503 });
+    });
+    const machine = caller({ retry: { initialMs: 60_000, maxMs: 60_000, jitter: false } }) as {
+      states: Record<string, object>;
+    };
+    machine.states["calling"] = { ...machine.states["calling"], after: { 50_000: "failed" } };
+    const id = await spawned(machine);
+    await sent(id, "GO");
+    const { timers } = await until(
+      () => actorNow(id),
+      () => calls.length === 1,
+    );
+    const times: (number | null)[] = [];
+    const { ensure } = AlarmClock.prototype;
+    vi.spyOn(AlarmClock.prototype, "ensure").mockImplementation(function (this: AlarmClock, at) {
+      times.push(at);
+      ensure.call(this, at);
+    });
+    const ringing = ringAlarm(id);
+    await actorNow(id);
+    times.length = 0;
+    released.resolve();
+    await ringing;
+    expect(times.find((at) => at !== null)).toBeLessThanOrEqual(Date.parse(timers[0].dueAt));
   });
 
   test("is not wanted when nothing is left", async () => {
