@@ -39,6 +39,8 @@ export class TaskWorld {
   /** Results that actors took; a task has at most one. */
   readonly taken = new Map<number, number>();
   reachable = true;
+  /** What actors answer is lost: they have taken a result, and nobody hears of it. */
+  mute = false;
   readonly #name: string;
   readonly #storage: DurableObjectStorage;
   #queue!: Queue;
@@ -160,8 +162,13 @@ export class TaskWorld {
   }
 
   #env(): Env {
-    const settle = async ({ ref, outcome }: SettleCommand) => {
+    const settle = async (command: SettleCommand) => {
       if (!this.reachable) throw new Error("The actor cannot be reached.");
+      const settled = take(command);
+      if (this.mute) throw new Error("The actor's answer is lost.");
+      return settled;
+    };
+    const take = ({ ref, outcome }: SettleCommand) => {
       const task = Number(ref.split(":")[1]);
       const ending = this.endings.get(task);
       if (ending === undefined) {
