@@ -14,14 +14,18 @@ import type { ChildReport, Reply } from "./rpc.ts";
  * keeps it until it goes on.
  */
 export async function childEnded(resident: Resident, report: ChildReport): Promise<Reply> {
-  const { id, ref, index, key, by } = report;
+  const { id, ref, index, by } = report;
   await resident.ready();
   const { actor } = resident;
   if (actor === null) return noSuchActor(id);
   const refusal = refuseUnexpected(actor.envelope, report);
   if (refusal) return refusal;
-  const known = resident.keys.find(key) !== null || resident.outbox.some(isKept(key));
-  if (known) return answer(200, { taken: false }, actor.envelope.seq, true);
+  const first = resident.keys.find(report.key);
+  const isRepeat = first !== null && KINDS.includes(first.kind);
+  // A caller's request may have taken the key: that silences no child.
+  const key = first === null ? report.key : null;
+  if (isRepeat || resident.outbox.some(isKept(report.key)))
+    return answer(200, { taken: false }, actor.envelope.seq, true);
 
   const work = resident.work(actor);
   const now = work.now(Date.now());
@@ -44,6 +48,8 @@ export async function childEnded(resident: Resident, report: ChildReport): Promi
   if (work.changed) resident.commit(work.actor, work.records);
   return advanced.ok ? settled() : refuseFault(advanced.fault);
 }
+
+const KINDS: readonly string[] = ["child_done", "child_failed"];
 
 function isTermination({ outcome }: ChildReport): boolean {
   return "error" in outcome && outcome.error.code === "terminated";

@@ -67,6 +67,20 @@ describe("a child", () => {
     await expectReplays(child);
   });
 
+  test("is heard also where a caller has taken the key that its end will have", async () => {
+    const { id, child } = await waitingParent({ input: { given: 7 } });
+    await until(() => exists(child), Boolean);
+    const { uid } = await actorNow(child);
+    const key = `${uid}:2:0`;
+    const taken = await call("POST", `/v1/actors/${id}/events`, { body: { type: "X" }, key });
+    expect(taken.status).toBe(200);
+    await sent(child, "END", { said: "bye" });
+    const ended = (await records(child)).find(({ effects }) => effects?.length > 0);
+    expect(ended.effects[0]).toMatchObject({ kind: "tell_parent", ref: "2:0" });
+    await actorWhen(id, ({ stateValue }) => stateValue === "joined");
+    await expectReplays(id);
+  });
+
   test("with a name and a context of its own has them", async () => {
     const name = fresh("child");
     const { id } = await waitingParent({ id: name, context: { said: "hello" } });
