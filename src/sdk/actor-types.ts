@@ -239,6 +239,8 @@ export interface ReplayAnswer {
 /** Everything there is about an actor, in the public formats of its snapshot and its records. */
 export interface ActorExport {
   envelope: JsonObject;
+  /** What it still has to do outside, and how far that is. */
+  outbox: JsonObject[];
   log: JsonObject[];
   definitions: { id: string; hash: string; definition: JsonObject }[];
 }

@@ -318,7 +318,8 @@ describe("an actor", () => {
     await client.sendEvent("whole", "ON");
     expect(await client.replay("whole")).toEqual({ identical: true });
     const copy = await client.exportActor("whole");
-    expectMembers(copy, { envelope: "always", definitions: "always", log: "always" });
+    const always = "always" as const;
+    expectMembers(copy, { envelope: always, outbox: always, definitions: always, log: always });
     expect(copy.log).toHaveLength(3);
     expect(copy.definitions[0]).toMatchObject({ id: "lamp-v1", definition: lamp });
     await client.deleteActor("whole", { ifMatch: 3 });
