@@ -8,6 +8,8 @@ export class Mortal {
   readonly #persistTo: string;
   readonly #history: History;
   #server: RunningServer | null = null;
+  /** Why the last request had no answer. */
+  #failure = "";
 
   constructor(persistTo: string, history: History) {
     this.#persistTo = persistTo;
@@ -39,12 +41,14 @@ export class Mortal {
       "Content-Type": "application/json",
     };
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    let last = "";
     for (let attempt = 1; attempt <= 3_000; attempt += 1) {
       const answered = await this.#once(path, init);
+      last = answered === null ? this.#failure : JSON.stringify(answered);
       if (answered !== null && answered.status !== 503) return answered;
       await sleep(20);
     }
-    throw new Error(`${method} ${path} was never answered`);
+    throw new Error(`${method} ${path} was never answered: ${last}`);
   }
 
   async #once(path: string, init: RequestInit): Promise<Answered | null> {
@@ -53,7 +57,8 @@ export class Mortal {
       const response = await fetch(`${this.url}${path}`, init);
       const text = await response.text();
       return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
-    } catch {
+    } catch (error) {
+      this.#failure = String((error as Error).cause ?? error);
       return null;
     }
   }
