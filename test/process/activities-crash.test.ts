@@ -28,8 +28,11 @@ const CROWD = { orders: 3, batches: 2, hurries: 1, workers: 3 };
 const LIFE_STEPS = [3, 80] as const;
 /** Jobs that must end for each round, or nothing is shown. */
 const JOBS_PER_ROUND = 1;
-/** ms without any call outside after which nothing more will come: longer than any pause or lease of a job. */
-const QUIET_MS = 15_000;
+/**
+ * ms without any call outside after which nothing more will come: longer than any pause or lease of a job, and than the
+ * minute after which shards wake an actor whose alarm a kill has lost.
+ */
+const QUIET_MS = 75_000;
 const REST_MS = 180_000;
 
 const ORDER = JSON.parse(readFileSync(join(ROOT, "examples/order/order.json"), "utf8"));
