@@ -92,10 +92,15 @@ export function afterFailure(
   return { ...item, attempts, nextAt, errors: errors.slice(-LIMITS.attemptErrors) };
 }
 
+/** The start of an activity, as far as it is still to be done or its result waits; null where neither is. */
+export function startOf(items: readonly OutboxItem[], ref: string): OutboxItem | null {
+  return items.find(({ effect }) => effect.kind === "start" && effect.ref === ref) ?? null;
+}
+
 /** How far the work for an activity is; null where none is left to do. */
 export function soFar(items: readonly OutboxItem[], ref: string): SoFar | null {
-  const item = items.find(({ effect }) => effect.kind === "start" && effect.ref === ref);
-  return item === undefined ? null : { attempts: item.attempts, errors: item.errors };
+  const item = startOf(items, ref);
+  return item === null ? null : { attempts: item.attempts, errors: item.errors };
 }
 
 /** Nothing is begun for an actor that is held back; what has to be undone or told is. */
@@ -104,7 +109,8 @@ export function isHeld({ effect }: OutboxItem, status: ActorStatus): boolean {
   return held && (effect.kind === "start" || effect.kind === "send");
 }
 
-function without(items: readonly OutboxItem[], kind: Effect["kind"], ref: string) {
+/** All items but those of one kind with this ref. */
+export function without(items: readonly OutboxItem[], kind: Effect["kind"], ref: string) {
   const rest = items.filter(({ effect }) => effect.kind !== kind || effect.ref !== ref);
   return rest.length === items.length ? items : rest;
 }

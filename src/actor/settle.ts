@@ -5,7 +5,7 @@ import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity, Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import { refuseUnexpected } from "./guards.ts";
-import { hasRoom } from "./outbox.ts";
+import { hasRoom, startOf, without } from "./outbox.ts";
 import type { Known } from "./outbox.ts";
 import { takesResults } from "./record-known.ts";
 import { recordOf } from "./record-rows.ts";
@@ -64,15 +64,12 @@ function resultOf({ ref, outcome, attempts }: SettleCommand): Result {
 
 /** A result that came while the actor was held back. */
 function keptResult(resident: Resident, ref: string): Result | null {
-  const item = resident.outbox.find(({ effect }) => effect.kind === "start" && effect.ref === ref);
-  return (item?.known?.input as Result | undefined) ?? null;
+  return (startOf(resident.outbox, ref)?.known?.input as Result | undefined) ?? null;
 }
 
 /** False where there is no room for it. */
 function keep(resident: Resident, { ref, id, src, input }: Activity, known: Known): boolean {
-  const others = resident.outbox.filter(
-    ({ effect }) => effect.kind !== "start" || effect.ref !== ref,
-  );
+  const others = without(resident.outbox, "start", ref);
   const effect = { kind: "start", ref, id, src, input } as const;
   const items = [...others, { effect, attempts: 0, nextAt: 0, errors: [], known }];
   if (!hasRoom(items)) return false;
