@@ -2,6 +2,7 @@ import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import type { PoolRunnerInitializer } from "vitest/node";
 
 /**
  * XState publishes a second build under the export condition `development`. Wrangler bundles the
@@ -49,8 +50,52 @@ const wasmModule: Plugin = {
   },
 };
 
+/**
+ * ms. To load the source takes a Workers process longer than most files need for their tests, so files come into it one after the other,
+ * each with ids of its own. What they leave behind (objects, and a directory that all of them share) slows down those after them, so a process that is as
+ * old as this takes no more.
+ */
+const PROCESS_MS = 30_000;
+
+/** These begin in a process of their own: two compute for so long that whoever is there besides is held up, one counts the alarms of a whole directory. */
+const FIRST_IN_PROCESS = ["actor/deciding", "cron/pattern", "actor/idle"].map(
+  (name) => `/test/${name}.test.ts`,
+);
+
+const sharedProcesses: Plugin = {
+  name: "shared-processes",
+  enforce: "post",
+  configureVitest({ project: { config } }) {
+    const pool = config.poolRunner as PoolRunnerInitializer;
+    config.poolRunner = {
+      ...pool,
+      createPoolWorker(options) {
+        const worker = pool.createPoolWorker(options);
+        const old = Date.now() + PROCESS_MS;
+        worker.canReuse = ({ context }) =>
+          Date.now() < old &&
+          !context.files.some(({ filepath }) =>
+            FIRST_IN_PROCESS.some((name) => filepath.endsWith(name)),
+          );
+        return worker;
+      },
+    };
+  },
+};
+
 /** ms; no test is about time, so none fails because the machine is busy. Only a hang gets here. */
 const PATIENCE_MS = 120_000;
+
+/** These compare how fast things are, or take all that a machine has. */
+const ALONE = [
+  "bench",
+  "bench-peers",
+  "fairness",
+  "activities-load",
+  "hot",
+  "load",
+  "open-files",
+].map((name) => `test/process/${name}.test.ts`);
 
 export default defineConfig({
   test: {
@@ -84,12 +129,14 @@ export default defineConfig({
               },
             }),
           ),
+          sharedProcesses,
         ],
         test: {
           name: "workers",
           include: [
             "test/{storage,registry,actor,directory,bulk,cron,webhooks,sweep,tasks,http}/**/*.test.ts",
           ],
+          isolate: false,
           testTimeout: PATIENCE_MS,
         },
       },
@@ -98,12 +145,24 @@ export default defineConfig({
           name: "process",
           environment: "node",
           include: ["test/{process,conformance}/**/*.test.ts"],
-          // Real servers that are killed and started again.
+          exclude: ALONE,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          // Real servers that are killed and started again: they wait more than they work.
+          maxWorkers: 4,
+          // After the others, which would take its processors away.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: "alone",
+          environment: "node",
+          include: ALONE,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           maxWorkers: 1,
-          // After the others, which would take its processors away.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

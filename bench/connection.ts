@@ -29,10 +29,13 @@ interface Pending {
 /** The server closed the connection before the first byte of an answer. */
 class Unanswered extends Error {}
 
+/** A server that starves its sockets for many seconds closes the new connection as well. */
+const SENT_MOST = 5;
+
 /**
  * A client's keep-alive connection. workerd closes one that it takes for idle, and when it was busy
  * for seconds, it may do so with a request already there; as any HTTP client, this one sends such a
- * request once more on a new connection. Events have keys, so they act once.
+ * request again on a new connection. Events have keys, so they act once.
  */
 export class Connection {
   /** How often that happened. */
@@ -51,13 +54,14 @@ export class Connection {
   }
 
   async request(bytes: WireRequest): Promise<Answer> {
-    try {
-      return await this.#wire.request(bytes);
-    } catch (error) {
-      if (this.#closed || !(error instanceof Unanswered)) throw error;
-      this.resent += 1;
-      this.#wire = await Wire.open(this.#url);
-      return this.#wire.request(bytes);
+    for (let sent = 1; ; sent += 1) {
+      try {
+        return await this.#wire.request(bytes);
+      } catch (error) {
+        if (this.#closed || sent === SENT_MOST || !(error instanceof Unanswered)) throw error;
+        this.resent += 1;
+        this.#wire = await Wire.open(this.#url);
+      }
     }
   }
 

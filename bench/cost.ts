@@ -70,7 +70,7 @@ function settled(pace: Pace, figure: (step: Step) => number): number {
 }
 
 /** USD, as if nothing were included. */
-export function listPrice(unit: Unit, used: number): number {
+function listPrice(unit: Unit, used: number): number {
   const { usd, per } = prices.CLOUDFLARE[unit];
   return (used / per) * usd;
 }
@@ -84,7 +84,7 @@ export function bill(use: Use): number {
   return prices.CLOUDFLARE.planUsd + unitNames.reduce((sum, unit) => sum + beyond(unit), 0);
 }
 
-export function listPriceOf(use: Use): number {
+function listPriceOf(use: Use): number {
   return unitNames.reduce((sum, unit) => sum + listPrice(unit, use[unit]), 0);
 }
 

@@ -3,10 +3,34 @@ import type { Measured } from "./measure.ts";
 import type { Mode, Slot } from "./slot.ts";
 import { MODES } from "./slot.ts";
 import { median, spread } from "./statistics.ts";
-import { orDash, range } from "./table.ts";
+import { orDash, range, table } from "./table.ts";
+
+/** By name, and so to the left. */
+const SERVER_COLUMN = [1];
 
 export const RATE_COLUMNS = ["per second", "(least–most)"];
 export const TIME_COLUMNS = ["p50 ms", "p99 ms", "CPU s/1000", "client busy"];
+
+const TITLES: Readonly<Record<Exclude<Mode, "trivial">, string>> = {
+  mixed:
+    "Mixed: create, then four events, per instance (events/s counts the events; creates are in the wall time)",
+  phased: "Phased: four events per instance, all instances created before",
+  creates: "Creates: the first phase of phased",
+};
+
+/** A table for each mode, under its title; `trivial` says what the ceiling is there. */
+export function modeTables(
+  cells: readonly Cell[],
+  trivial: string,
+  columns: readonly string[],
+  rows: (cell: Cell, mode: Mode) => string[][],
+): string[] {
+  const titles: Readonly<Record<Mode, string>> = { ...TITLES, trivial: `Ceiling: ${trivial}` };
+  return MODES.map((mode) => {
+    const all = [[...columns], ...cells.flatMap((cell) => rows(cell, mode))];
+    return `${titles[mode]}\n${table(all, SERVER_COLUMN)}`;
+  });
+}
 
 /** Under `RATE_COLUMNS`. */
 export function rateFigures(slots: readonly Slot[], mode: Mode): string[] {

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../scripts/refusal.ts";
@@ -54,7 +55,20 @@ export class Lab {
     } finally {
       this.#end = null;
       await end();
-      await rm(directory, { recursive: true, force: true });
+      await hollow(directory);
     }
+  }
+}
+
+/**
+ * Gives its space back, and keeps the files until the run is over: for minutes after thousands of them were deleted, ext4 without a journal
+ * searches through their inodes for each file that the next server makes, which costs that one milliseconds.
+ */
+async function hollow(directory: string): Promise<void> {
+  // A server that could not start may have left none.
+  if (!existsSync(directory)) return;
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    if (entry.isFile()) await truncate(join(entry.parentPath, entry.name));
   }
 }

@@ -1,6 +1,24 @@
+import { parseArgs } from "node:util";
+import type { ParseArgsOptionsConfig } from "node:util";
 import { Refusal } from "../scripts/refusal.ts";
 
-/** The whole number that an option was given; `usage` is shown with the refusal of anything else. */
+/** Of anything that is counted. */
+export const MOST = 1_000_000;
+
+/** What was given; `usage` is shown with the refusal of what is no option. */
+export function parsed<Options extends ParseArgsOptionsConfig>(
+  args: string[],
+  options: Options,
+  usage: string,
+) {
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    throw new Refusal(`${(error as Error).message}\n\n${usage}`);
+  }
+}
+
+/** The whole number that an option was given. */
 export function whole(name: string, text: string, most: number, usage: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;

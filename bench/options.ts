@@ -1,7 +1,6 @@
-import { parseArgs } from "node:util";
-import { Refusal } from "../scripts/refusal.ts";
 import type { ContestOptions } from "./contest.ts";
-import { chosen, whole as wholeNumber } from "./option-values.ts";
+import { CONTEST_ARGS, CONTEST_USAGE, contestOptions } from "./contest-options.ts";
+import { MOST, chosen, parsed, whole } from "./option-values.ts";
 
 /** In the order in which they run. */
 export const PARTS = ["rates", "counts", "lists", "activities"] as const;
@@ -24,9 +23,7 @@ export const USAGE = `Usage: npm run bench -- [options]
   --only <list>          of the parts rates, counts, lists and activities; default all
 
   rates: events a second with the directory and without, next to a bare Durable Object
-  --rounds <number>      default 5
-  --instances <number>   per slot, default 1000; a fifth of it with 1 client
-  --clients <list>       default 1,16,64
+${CONTEST_USAGE}
 
   lists: how long a page of actors takes
   --entries <number>     in the directory, default 100000
@@ -40,53 +37,29 @@ export const USAGE = `Usage: npm run bench -- [options]
 
   --quick                little of everything: shows that it works, not how fast`;
 
-const WARM_UP = 300;
-const QUICK_MS = 500;
-const MOST_CLIENTS = 1_000;
-const MOST = 1_000_000;
-
 export function readOptions(args: string[]): BenchOptions | "help" {
-  const given = parse(args);
+  const given = parsed(
+    args,
+    {
+      ...CONTEST_ARGS,
+      only: { type: "string" },
+      entries: { type: "string" },
+      lists: { type: "string" },
+      counted: { type: "string" },
+      calls: { type: "string" },
+    },
+    USAGE,
+  );
   if (given.help) return "help";
-  const rounds = whole("--rounds", given.rounds ?? (given.quick ? "1" : "5"), 1_000);
-  const instances = whole("--instances", given.instances ?? "1000", MOST);
-  const clients = (given.clients ?? "1,16,64")
-    .split(",")
-    .map((count) => whole("--clients", count, MOST_CLIENTS));
-  const instancesAlone = Math.ceil(instances / 5);
-  const limitMs = given.quick ? QUICK_MS : Number.POSITIVE_INFINITY;
-  const entries = whole("--entries", given.entries ?? (given.quick ? "2000" : "100000"), MOST);
-  const lists = whole("--lists", given.lists ?? (given.quick ? "3" : "200"), MOST);
-  const counted = whole("--counted", given.counted ?? (given.quick ? "4" : "200"), MOST);
-  const calls = whole("--calls", given.calls ?? (given.quick ? "5" : "500"), MOST);
-  const parts = new Set(chosen("--only", given.only, PARTS, USAGE));
-  const warmUp = WARM_UP;
-  const rates = { rounds, instances, instancesAlone, warmUp, clients, limitMs };
-  return { parts, ...rates, entries, lists, counted, calls };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        only: { type: "string" },
-        entries: { type: "string" },
-        lists: { type: "string" },
-        counted: { type: "string" },
-        calls: { type: "string" },
-        rounds: { type: "string" },
-        instances: { type: "string" },
-        clients: { type: "string" },
-        quick: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new Refusal(`${(error as Error).message}\n\n${USAGE}`);
-  }
-}
-
-function whole(name: string, text: string, most: number): number {
-  return wholeNumber(name, text, most, USAGE);
+  /** By the option, or else by whether little is wanted. */
+  const count = (name: "entries" | "lists" | "counted" | "calls", few: string, many: string) =>
+    whole(`--${name}`, given[name] ?? (given.quick ? few : many), MOST, USAGE);
+  return {
+    ...contestOptions(given, Number.POSITIVE_INFINITY, USAGE),
+    parts: new Set(chosen("--only", given.only, PARTS, USAGE)),
+    entries: count("entries", "2000", "100000"),
+    lists: count("lists", "3", "200"),
+    counted: count("counted", "4", "200"),
+    calls: count("calls", "5", "500"),
+  };
 }

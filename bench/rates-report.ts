@@ -3,37 +3,23 @@ import {
   RATE_COLUMNS,
   TIME_COLUMNS,
   memoryRows,
+  modeTables,
   rateFigures,
   ratioFigures,
   resentFigures,
   timeFigures,
 } from "./figures.ts";
 import type { Mode } from "./slot.ts";
-import { MODES } from "./slot.ts";
 import { table } from "./table.ts";
 
-const TITLES: Readonly<Record<Mode, string>> = {
-  mixed:
-    "Mixed: create, then four events, per instance (events/s counts the events; creates are in the wall time)",
-  phased: "Phased: four events per instance, all instances created before",
-  creates: "Creates: the first phase of phased",
-  trivial:
-    "Ceiling: requests that no object takes part in (/v1/health; a Worker that answers at once)",
-};
-
 const COLUMNS = ["clients", "server", ...RATE_COLUMNS, "of bare", "(least–most)", ...TIME_COLUMNS];
-const SERVER_COLUMN = [1];
+
+const CEILING = "requests that no object takes part in (/v1/health; a Worker that answers at once)";
 
 /** The whole result as text. The last contender is the measure of the others. */
 export function ratesReport(cells: readonly Cell[]): string {
-  const tables = MODES.map((mode) =>
-    [
-      TITLES[mode],
-      table([COLUMNS, ...cells.flatMap((cell) => rows(cell, mode))], SERVER_COLUMN),
-    ].join("\n"),
-  );
   return [
-    ...tables,
+    ...modeTables(cells, CEILING, COLUMNS, rows),
     `With the directory, of the rate without\n${table(directoryCost(cells), [])}`,
     `Peak memory of workerd, MB\n${table(memoryRows(cells), [])}`,
     `Requests sent again because the server had closed the connection: ${resentFigures(cells)}`,

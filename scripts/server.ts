@@ -34,7 +34,7 @@ export interface RunningServer {
 }
 
 /** A start that was refused or failed: what the launcher said. */
-export class StartFailed extends Error {}
+class StartFailed extends Error {}
 
 const SERVE = fileURLToPath(new URL("serve.ts", import.meta.url));
 const START_MS = 60_000;

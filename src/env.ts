@@ -41,7 +41,7 @@ export interface Env {
   PERDURE_DIRECTORY?: string;
   /** Actors that sweeps and bulk operations may wake each second; the launcher derives it from how many files may be open. */
   PERDURE_WAKES_PER_SECOND?: string;
-  /** `1` lets webhooks reach private and loopback addresses, as the development profile does. */
+  /** `1` lets webhooks and `http` activities reach private and loopback addresses, as the development profile does. */
   PERDURE_PRIVATE_TARGETS?: string;
   /** Origins allowed by CORS, separated by commas, or `*`. Off when unset. */
   CORS_ORIGINS?: string;

@@ -3,13 +3,3 @@ declare module "*.wasm" {
   const module: WebAssembly.Module;
   export default module;
 }
-
-declare module "*.html" {
-  const text: string;
-  export default text;
-}
-
-declare module "*.txt" {
-  const text: string;
-  export default text;
-}

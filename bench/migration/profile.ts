@@ -6,9 +6,9 @@ import { Lab } from "../lab.ts";
 import { deployLoan, perdure } from "../perdure.ts";
 import { cpuSeconds } from "../process-facts.ts";
 import { print, profiled } from "../profiled.ts";
-import { call, onAll, spawnAll } from "./client.ts";
-import { deployBody, expectLived, fleetOf, liveOf } from "./loans.ts";
-import { ASLEEP_MS, pause, watchSweep } from "./sweep.ts";
+import { onAll, spawnAll } from "./client.ts";
+import { expectLived, fleetOf, liveOf } from "./loans.ts";
+import { ASLEEP_MS, deployed, pause } from "./sweep.ts";
 
 const SAMPLING_US = 200;
 const CLIENTS = 32;
@@ -24,21 +24,9 @@ await runScript(async () => {
       await onAll(url, loans, CLIENTS, liveOf, expectLived);
       await pause(ASLEEP_MS);
       const inspector = await Inspector.open(inspectorPort);
-      const body = await deployBody();
       const nodes = await inspector.profile(SAMPLING_US, async () => {
         const before = cpuSeconds(pid) ?? Number.NaN;
-        const deployed = await call<{ rule: { id: string }; inForceAt: string }>(
-          url,
-          "PUT",
-          "/v1/definitions",
-          body,
-        );
-        await pause(Math.max(0, Date.parse(deployed.inForceAt) - Date.now()));
-        const { last, movedMs, mostMemory, mostFiles } = await watchSweep(
-          url,
-          deployed.rule.id,
-          pid,
-        );
+        const { last, movedMs, mostMemory, mostFiles } = await deployed(url, pid);
         const { migrated } = last.counts;
         const cpu = (cpuSeconds(pid) ?? Number.NaN) - before;
         console.log(

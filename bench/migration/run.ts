@@ -21,7 +21,7 @@ import {
   readOf,
 } from "./loans.ts";
 import type { Loan } from "./loans.ts";
-import { ASLEEP_MS, pause, watchSweep } from "./sweep.ts";
+import { ASLEEP_MS, deployed, pause } from "./sweep.ts";
 import type { RuleAnswer } from "./sweep.ts";
 
 const USAGE = `Usage: npm run bench:migration -- [options]
@@ -77,20 +77,13 @@ async function migrate(running: Running, actors: number, clients: number): Promi
   expectCounts({ match, pending, diverged }, loans);
 
   const before = { cpu: cpuSeconds(pid), memory: residentMegabytes(pid) };
-  const deployed = await call<{ rule: { id: string }; inForceAt: string }>(
-    url,
-    "PUT",
-    "/v1/definitions",
-    body,
-  );
-  await pause(Math.max(0, Date.parse(deployed.inForceAt) - Date.now()));
-  const sweep = await watchSweep(url, deployed.rule.id, pid);
+  const sweep = await deployed(url, pid);
   const cpu = (cpuSeconds(pid) ?? Number.NaN) - (before.cpu ?? Number.NaN);
   const { counts } = sweep.last;
   const rows = [
     ["of the rule", "matched and moved", "all", "moved/s", "asked", "diverged, never asked"],
     [
-      deployed.rule.id,
+      sweep.ruleId,
       `${(sweep.movedMs / 1_000).toFixed(1)} s`,
       `${(sweep.allMs / 1_000).toFixed(1)} s`,
       rate(counts.migrated, sweep.movedMs),

@@ -2,6 +2,7 @@ import { openFiles, residentMegabytes } from "../process-facts.ts";
 import { progress } from "../progress.ts";
 import { WrongAnswer } from "../target.ts";
 import { call } from "./client.ts";
+import { deployBody } from "./loans.ts";
 
 export interface RuleAnswer {
   state: string;
@@ -28,6 +29,18 @@ export interface Watched {
 /** ms after which workerd has let all idle actors go, and the directory knows everything. */
 export const ASLEEP_MS = 15_000;
 const WATCH_MS = 1_000;
+
+/** Deploys what moves the loans, and follows its sweep from when it is in force. */
+export async function deployed(url: string, pid: number): Promise<Watched & { ruleId: string }> {
+  const { rule, inForceAt } = await call<{ rule: { id: string }; inForceAt: string }>(
+    url,
+    "PUT",
+    "/v1/definitions",
+    await deployBody(),
+  );
+  await pause(Math.max(0, Date.parse(inForceAt) - Date.now()));
+  return { ruleId: rule.id, ...(await watchSweep(url, rule.id, pid)) };
+}
 
 export async function watchSweep(url: string, ruleId: string, pid: number): Promise<Watched> {
   const begin = performance.now();

@@ -3,27 +3,19 @@ import {
   RATE_COLUMNS,
   TIME_COLUMNS,
   memoryRows,
+  modeTables,
   rateFigures,
   ratioFigures,
   resentFigures,
   timeFigures,
 } from "../figures.ts";
 import type { Mode } from "../slot.ts";
-import { MODES } from "../slot.ts";
 import { table } from "../table.ts";
 
-const TITLES: Readonly<Record<Mode, string>> = {
-  mixed:
-    "Mixed: create, then four events, per instance (events/s counts the events; creates are in the wall time)",
-  phased: "Phased: four events per instance, all instances created before",
-  creates: "Creates: the first phase of phased",
-  trivial: "Ceiling: requests that no instance takes part in",
-};
 /** Those in which instances are played; there, a limit can leave some out. */
 const LIMITED = ["mixed", "creates", "phased"] as const;
 /** The first contenders: Perdure as it is, and without its directory. */
 const OWN = 2;
-const SERVER_COLUMN = [1];
 const COLUMNS = [
   "clients",
   "server",
@@ -35,16 +27,12 @@ const COLUMNS = [
   ...TIME_COLUMNS,
 ];
 
+const CEILING = "requests that no instance takes part in";
+
 /** The whole result as text. */
 export function peersReport(cells: readonly Cell[], options: ContestOptions): string {
-  const tables = MODES.map((mode) =>
-    [
-      TITLES[mode],
-      table([COLUMNS, ...cells.flatMap((cell) => rows(cell, mode))], SERVER_COLUMN),
-    ].join("\n"),
-  );
   return [
-    ...tables,
+    ...modeTables(cells, CEILING, COLUMNS, rows),
     `Peak memory of all processes of a server, MB\n${table(memoryRows(cells), [])}`,
     `Requests sent again because the server had closed the connection: ${resentFigures(cells)}`,
     ...cut(cells, options),

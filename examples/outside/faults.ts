@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Reply } from "./services.ts";
 
-export const FAULTS = ["fail", "drop", "close", "hang", "late", "twice"] as const;
+const FAULTS = ["fail", "drop", "close", "hang", "late", "twice"] as const;
 
 /**
  * How a service misbehaves at one request. Before it acts: `fail` answers `status` (503), `drop` closes the connection.

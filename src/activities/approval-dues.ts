@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "./approval-input.ts";
 
 /** A due time of an approval, ms after its start; `step` is the index in its list. */
-export interface ApprovalDue {
+interface ApprovalDue {
   what: "reminder" | "escalation" | "expiry";
   step: number;
   afterMs: number;

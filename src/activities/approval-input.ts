@@ -17,7 +17,7 @@ export interface ApprovalRequest {
   expiresMs: number;
 }
 
-export interface Reminder {
+interface Reminder {
   /** From the start. */
   afterMs: number;
   /** Between two of them; null: only once. */
@@ -26,7 +26,7 @@ export interface Reminder {
   max: number;
 }
 
-export interface Escalation {
+interface Escalation {
   /** From the start. */
   afterMs: number;
   to: string;

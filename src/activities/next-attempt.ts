@@ -2,7 +2,7 @@ import { LIMITS } from "../base/limits.ts";
 import type { AttemptFailure, Policy } from "./types.ts";
 
 /** Where an activity is when an attempt has failed. */
-export interface AttemptsSoFar {
+interface AttemptsSoFar {
   /** Attempts that were made, the failed one included. */
   attempts: number;
   /** ms since the activity started. */
@@ -15,7 +15,7 @@ export interface AttemptsSoFar {
  * ms until the next attempt, or why there is none: `final` where this failure says that another one would fail too,
  * `exhausted` where there were enough of them, `deadline` where that comes first.
  */
-export type Next = { pauseMs: number } | { over: "final" | "exhausted" | "deadline" };
+type Next = { pauseMs: number } | { over: "final" | "exhausted" | "deadline" };
 
 export function nextAttempt(policy: Policy, so: AttemptsSoFar, failure: AttemptFailure): Next {
   const { code, status, retryable, retryAfterMs = 0 } = failure;

@@ -4,7 +4,7 @@ import { LIMITS } from "../base/limits.ts";
 import { at } from "../base/pointer.ts";
 
 /** What is wrong with a part of an activity's input; the message is a sentence that says what to write. */
-export interface InputFault {
+interface InputFault {
   pointer: string;
   message: string;
 }
@@ -15,7 +15,7 @@ export type Parsed<T> = { ok: true; value: T } | ({ ok: false } & InputFault);
 /** Looks at one value; what is wrong with it is added to the reader's faults. */
 export type Shape = (value: JsonValue, pointer: string, reader: Reader) => void;
 
-export interface Reader {
+interface Reader {
   faults: InputFault[];
   /** A value that is known only when the activity starts, so nothing can be said about it now. */
   isOpen(value: JsonValue): boolean;

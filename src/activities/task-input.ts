@@ -7,7 +7,7 @@ import { QUEUE_NAME } from "./task-id.ts";
 import type { Policy } from "./types.ts";
 
 /** Work for a worker, in a queue. */
-export interface TaskRequest {
+interface TaskRequest {
   queue: string;
   input: JsonValue;
   title: string | null;

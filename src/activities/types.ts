@@ -13,24 +13,9 @@ export function isInline(src: string): boolean {
   return src === "http" || !isBuiltInSource(src);
 }
 
-/** Codes of Perdure's own; a worker or a source in code may give others. */
-export const ACTIVITY_ERRORS = [
-  "http_status",
-  "timeout",
-  "deadline",
-  "network",
-  "refused",
-  "too_large",
-  "expired",
-  "failed",
-  "cancelled",
-  "invalid_input",
-  "child_failed",
-] as const;
-
 /** Why one attempt did not end well. */
 export interface AttemptFailure {
-  /** Of `ACTIVITY_ERRORS`, or a worker's own. */
+  /** One of those in docs/activities.md, or a worker's own. */
   code: string;
   message: string;
   /** Of an HTTP answer. */

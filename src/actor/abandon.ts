@@ -1,8 +1,9 @@
+import type { Reply } from "../base/reply.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { isFinished } from "../lifecycle/actor.ts";
 import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { AbandonCommand, Reply } from "./rpc.ts";
+import type { AbandonCommand } from "./rpc.ts";
 
 /**
  * A parent has no more use for a child: it is terminated. One that has not been spawned yet never will be, wherever its
@@ -21,9 +22,7 @@ export async function abandon(resident: Resident, command: AbandonCommand): Prom
     return answer(200, null, 0);
   }
   if (isFinished(actor.envelope)) return answer(200, null, 0);
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const { work, now } = resident.begin(actor);
   if (!isFinished(work.actor.envelope)) {
     const by = `actor:${parent.id}`;
     const reason =
@@ -33,6 +32,6 @@ export async function abandon(resident: Resident, command: AbandonCommand): Prom
     if (!outcome.ok) return refuseFault(outcome.fault);
     work.take(outcome);
   }
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   return answer(200, null, work.actor.envelope.seq);
 }

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
+import type { Refused } from "../base/errors.ts";
 import { asData } from "../base/refused.ts";
-import type { Refused } from "../base/refused.ts";
+import type { Reply } from "../base/reply.ts";
 import { streamQuery } from "../base/stream-call.ts";
 import { keepsDirectory } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
@@ -16,7 +17,10 @@ import { control, setRefs } from "./control.ts";
 import { decisions } from "./decisions.ts";
 import { erase } from "./erase.ts";
 import { migrate } from "./migrate.ts";
-import { exportHead, exportLog, log, read, timeline, wait } from "./read.ts";
+import { exportHead, exportLog } from "./export.ts";
+import { log } from "./log.ts";
+import { read, wait } from "./read.ts";
+import { timeline } from "./timeline.ts";
 import { openStream } from "./open-stream.ts";
 import { receive } from "./receive.ts";
 import { replayLog, tryOn } from "./replay.ts";
@@ -45,7 +49,7 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const db = new Db(ctx.storage);
-    this.#resident = new Resident(db, env, new AlarmClock(ctx.storage, db.meter));
+    this.#resident = new Resident(db, env, new AlarmClock(ctx.storage, db));
     const inBackground = (work: Promise<unknown>) => ctx.waitUntil(work);
     if (keepsDirectory(env)) {
       this.#reporter = new Reporter(this.#resident, inBackground);
@@ -85,63 +89,63 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
     if (wasClean) socket.close(1000);
   }
 
-  spawn(command: Rpc.SpawnCommand): Promise<Rpc.Reply> {
+  spawn(command: Rpc.SpawnCommand): Promise<Reply> {
     return asData(() => spawn(this.#resident, this.#reporter, command));
   }
 
-  send(command: Rpc.SendCommand): Promise<Rpc.Reply> {
+  send(command: Rpc.SendCommand): Promise<Reply> {
     return asData(() => send(this.#resident, command));
   }
 
-  batch(command: Rpc.BatchCommand): Promise<Rpc.Reply> {
+  batch(command: Rpc.BatchCommand): Promise<Reply> {
     return asData(() => sendBatch(this.#resident, command));
   }
 
-  read(query: Parameters<Rpc.ActorRpc["read"]>[0]): Promise<Rpc.Reply> {
+  read(query: Parameters<Rpc.ActorRpc["read"]>[0]): Promise<Reply> {
     return asData(() => read(this.#resident, query));
   }
 
-  log(query: Rpc.LogQuery): Promise<Rpc.Reply> {
+  log(query: Rpc.LogQuery): Promise<Reply> {
     return asData(() => log(this.#resident, query));
   }
 
-  timeline(query: Parameters<Rpc.ActorRpc["timeline"]>[0]): Promise<Rpc.Reply> {
+  timeline(query: Parameters<Rpc.ActorRpc["timeline"]>[0]): Promise<Reply> {
     return asData(() => timeline(this.#resident, query));
   }
 
-  wait(query: Rpc.WaitQuery): Promise<Rpc.Reply> {
+  wait(query: Rpc.WaitQuery): Promise<Reply> {
     return asData(() => wait(this.#resident, query));
   }
 
-  schedule(command: Rpc.ScheduleCommand): Promise<Rpc.Reply> {
+  schedule(command: Rpc.ScheduleCommand): Promise<Reply> {
     return asData(() => schedule(this.#resident, command));
   }
 
-  schedules(query: Rpc.Address): Promise<Rpc.Reply> {
+  schedules(query: Rpc.Address): Promise<Reply> {
     return asData(() => listSchedules(this.#resident, query));
   }
 
-  unschedule(command: Parameters<Rpc.ActorRpc["unschedule"]>[0]): Promise<Rpc.Reply> {
+  unschedule(command: Parameters<Rpc.ActorRpc["unschedule"]>[0]): Promise<Reply> {
     return asData(() => unschedule(this.#resident, command));
   }
 
-  control(command: Rpc.ControlCommand): Promise<Rpc.Reply> {
+  control(command: Rpc.ControlCommand): Promise<Reply> {
     return asData(() => control(this.#resident, command));
   }
 
-  setRefs(command: Parameters<Rpc.ActorRpc["setRefs"]>[0]): Promise<Rpc.Reply> {
+  setRefs(command: Parameters<Rpc.ActorRpc["setRefs"]>[0]): Promise<Reply> {
     return asData(() => setRefs(this.#resident, command));
   }
 
-  erase(command: Parameters<Rpc.ActorRpc["erase"]>[0]): Promise<Rpc.Reply> {
+  erase(command: Parameters<Rpc.ActorRpc["erase"]>[0]): Promise<Reply> {
     return asData(() => erase(this.#resident, command));
   }
 
-  replay(query: Parameters<Rpc.ActorRpc["replay"]>[0]): Promise<Rpc.Reply> {
+  replay(query: Parameters<Rpc.ActorRpc["replay"]>[0]): Promise<Reply> {
     return asData(() => replayLog(this.#resident, query));
   }
 
-  tryOn(query: Parameters<Rpc.ActorRpc["tryOn"]>[0]): Promise<Rpc.Reply> {
+  tryOn(query: Parameters<Rpc.ActorRpc["tryOn"]>[0]): Promise<Reply> {
     return asData(() => tryOn(this.#resident, query));
   }
 
@@ -149,51 +153,51 @@ export class ActorObject extends DurableObject<Env> implements Rpc.ActorRpc {
     return asData(() => migrate(this.#resident, this.#reporter, query));
   }
 
-  rollback(command: Rpc.RollbackCommand): Promise<Rpc.Reply> {
+  rollback(command: Rpc.RollbackCommand): Promise<Reply> {
     return asData(() => rollback(this.#resident, command));
   }
 
-  rescue(command: Rpc.RescueCommand): Promise<Rpc.Reply> {
+  rescue(command: Rpc.RescueCommand): Promise<Reply> {
     return asData(() => rescue(this.#resident, command));
   }
 
-  decisions(query: Rpc.Address): Promise<Rpc.Reply> {
+  decisions(query: Rpc.Address): Promise<Reply> {
     return asData(() => decisions(this.#resident, query));
   }
 
-  exportHead(query: Rpc.Address): Promise<Rpc.Reply> {
+  exportHead(query: Rpc.Address): Promise<Reply> {
     return asData(() => exportHead(this.#resident, query));
   }
 
-  exportLog(query: Parameters<Rpc.ActorRpc["exportLog"]>[0]): Promise<Rpc.Reply> {
+  exportLog(query: Parameters<Rpc.ActorRpc["exportLog"]>[0]): Promise<Reply> {
     return asData(() => exportLog(this.#resident, query));
   }
 
-  rouse(query: Rpc.Address): Promise<Rpc.Reply> {
+  rouse(query: Rpc.Address): Promise<Reply> {
     return asData(() => rouse(this.#resident, this.#reporter, query));
   }
 
-  settle(command: Rpc.SettleCommand): Promise<Rpc.Reply> {
+  settle(command: Rpc.SettleCommand): Promise<Reply> {
     return asData(() => settle(this.#resident, command));
   }
 
-  changeTask(command: Rpc.TaskChange): Promise<Rpc.Reply> {
+  changeTask(command: Rpc.TaskChange): Promise<Reply> {
     return asData(() => changeTask(this.#resident, command));
   }
 
-  receive(command: Rpc.MessageCommand): Promise<Rpc.Reply> {
+  receive(command: Rpc.MessageCommand): Promise<Reply> {
     return asData(() => receive(this.#resident, command));
   }
 
-  childEnded(report: Rpc.ChildReport): Promise<Rpc.Reply> {
+  childEnded(report: Rpc.ChildReport): Promise<Reply> {
     return asData(() => childEnded(this.#resident, report));
   }
 
-  abandon(command: Rpc.AbandonCommand): Promise<Rpc.Reply> {
+  abandon(command: Rpc.AbandonCommand): Promise<Reply> {
     return asData(() => abandon(this.#resident, command));
   }
 
-  advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Rpc.Reply> {
+  advanceClock(command: Parameters<Rpc.ActorRpc["advanceClock"]>[0]): Promise<Reply> {
     return asData(() => advanceClock(this.#resident, command));
   }
 }

@@ -1,6 +1,7 @@
 import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { OneRun } from "../base/one-run.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { isTold, noticesOf, standingAfter } from "../lifecycle/notices.ts";
 import type { Standing, Subject } from "../lifecycle/notices.ts";
@@ -47,7 +48,7 @@ export class Announcer implements Observer {
   #queue: Batch[] = [];
   /** Up to where records are told, in the queue or on their way; null: up to `announced`. */
   #through: number | null = null;
-  #telling: Promise<void> | null = null;
+  readonly #telling = new OneRun();
   /** Some webhook took a notice since `announced` was last written for that. */
   #told = false;
 
@@ -75,8 +76,7 @@ export class Announcer implements Observer {
     const { announced } = this.#resident.books;
     const last = before?.envelope.seq ?? 0;
     const nobody = knownSubscriptions(tenant, Date.now())?.length === 0;
-    const nothing = announced === last && !somethingToTell(before, records);
-    if (nobody || nothing) {
+    if (nobody || (announced === last && !somethingToTell(before, records))) {
       this.#advance(uid, seq);
       return;
     }
@@ -94,7 +94,7 @@ export class Announcer implements Observer {
       this.#tell().catch((error: unknown) => {
         logError("warn", error, { during: "announcing" });
         // Where nobody was thought to listen, the commit has set none.
-        this.#resident.alarm.ensure(Date.now() + LIMITS.settleMs);
+        this.#resident.alarm.remind(Date.now() + LIMITS.settleMs);
       }),
     );
   }
@@ -138,10 +138,7 @@ export class Announcer implements Observer {
   }
 
   #tell(): Promise<void> {
-    this.#telling ??= this.#tellAll().finally(() => {
-      this.#telling = null;
-    });
-    return this.#telling;
+    return this.#telling.join(() => this.#tellAll());
   }
 
   async #tellAll(): Promise<void> {

@@ -28,7 +28,9 @@ export function afterAttempt(
   const { ref } = item.effect;
   const attempts = item.attempts + 1;
   if ("output" in attempted) {
-    return { input: { kind: "activity_done", ref, output: attempted.output, attempts } };
+    const { output } = attempted;
+    const before = item.errors.length === 0 ? {} : { errors: item.errors };
+    return { input: { kind: "activity_done", ref, output, attempts, ...before } };
   }
   const { failure } = attempted;
   const draw = drawOf(`${keyOf(resident, item.effect)}\n${attempts}`);

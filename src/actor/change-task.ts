@@ -1,21 +1,20 @@
+import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Activity } from "../lifecycle/types.ts";
-import { refuseStatus, refuseUnexpected } from "./guards.ts";
-import { answer, noSuchActor, refuse, refuseFault, refuseLimit } from "./replies.ts";
+import { actorMeant, refuseStatus } from "./guards.ts";
+import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply, TaskChange } from "./rpc.ts";
+import type { TaskChange } from "./rpc.ts";
 
 /** Somebody else has a task from now on, or it has more time. What changes nothing is not recorded. */
 export async function changeTask(resident: Resident, command: TaskChange): Promise<Reply> {
-  const { id, ref, assignee, expiresAt, by, principal } = command;
+  const { ref, assignee, expiresAt, by, principal } = command;
   await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const refusal = refuseUnexpected(actor.envelope, command);
-  if (refusal) return refusal;
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const actor = actorMeant(resident, command);
+  if ("failure" in actor) return actor;
+  const { work, now } = resident.begin(actor);
   const task = taskOf(work.actor.envelope.activities, ref);
   const outcome =
     task === null
@@ -27,13 +26,14 @@ export async function changeTask(resident: Resident, command: TaskChange): Promi
       kind: "task_changed",
       ref,
       ...(assignee === undefined ? {} : { assignee }),
+      ...(assignee === undefined || assignee === task.assignee ? {} : { from: task.assignee }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     } as const;
     const advanced = work.try(input, now, { key: null, request: null, by, principal });
     if (advanced.ok) work.take(advanced);
     else reply = refuseFault(advanced.fault);
   }
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   if (reply !== null) return reply;
   return answer(200, { ...taskOf(work.actor.envelope.activities, ref) }, work.actor.envelope.seq);
 }

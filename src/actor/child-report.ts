@@ -1,13 +1,14 @@
+import { refuse } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Input } from "../lifecycle/input.ts";
 import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity } from "../lifecycle/types.ts";
-import { refuseUnexpected } from "./guards.ts";
-import { hasRoom } from "./outbox.ts";
+import { actorMeant } from "./guards.ts";
 import type { Known } from "./outbox.ts";
-import { takesResults } from "./record-known.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { keepKnown, takesResults } from "./record-known.ts";
+import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { ChildReport, Reply } from "./rpc.ts";
+import type { ChildReport } from "./rpc.ts";
 
 /**
  * What became of a child, told by it until this answers: one record, however often it is told. A parent that is held back
@@ -16,10 +17,8 @@ import type { ChildReport, Reply } from "./rpc.ts";
 export async function childEnded(resident: Resident, report: ChildReport): Promise<Reply> {
   const { id, ref, index, by } = report;
   await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const refusal = refuseUnexpected(actor.envelope, report);
-  if (refusal) return refusal;
+  const actor = actorMeant(resident, report);
+  if ("failure" in actor) return actor;
   const first = resident.keys.find(report.key);
   const isRepeat = first !== null && KINDS.includes(first.kind);
   // A caller's request may have taken the key: that silences no child.
@@ -27,9 +26,7 @@ export async function childEnded(resident: Resident, report: ChildReport): Promi
   if (isRepeat || resident.outbox.some(isKept(report.key)))
     return answer(200, { taken: false }, actor.envelope.seq, true);
 
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const { work, now } = resident.begin(actor);
   const activity = runningActivity(work.actor.envelope, ref);
   const taken = activity?.children?.[index]?.id === report.child;
   const settled = (): Reply => answer(200, { taken }, work.actor.envelope.seq);
@@ -37,15 +34,18 @@ export async function childEnded(resident: Resident, report: ChildReport): Promi
   const expected = !taken && (activity !== null || isTermination(report));
   const input = inputOf(report);
   if (expected || (taken && !takesResults(work))) {
-    if (work.changed) resident.commit(work.actor, work.records);
-    if (expected || keep(resident, activity as Activity, { input, by, principal: null, key })) {
+    resident.end(work);
+    if (
+      expected ||
+      keepKnown(resident, activity as Activity, { input, by, principal: null, key })
+    ) {
       return settled();
     }
     return refuse("unavailable", `The actor '${id}' is held back and can keep no more.`);
   }
   const advanced = work.try(input, now, { key, request: null, by, principal: null });
   if (advanced.ok) work.take(advanced);
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   return advanced.ok ? settled() : refuseFault(advanced.fault);
 }
 
@@ -57,16 +57,6 @@ function isTermination({ outcome }: ChildReport): boolean {
 
 function isKept(key: string) {
   return ({ known }: { known?: Known }) => known?.key === key;
-}
-
-/** What is known already begins nothing, so it needs no input. False where there is no room for it. */
-function keep(resident: Resident, { ref, id, src }: Activity, known: Known): boolean {
-  const effect = { kind: "start", ref, id, src, input: null } as const;
-  const item = { effect, attempts: 0, nextAt: 0, errors: [], known };
-  const items = [...resident.outbox, item];
-  if (!hasRoom(items)) return false;
-  resident.keepOutbox(items);
-  return true;
 }
 
 function inputOf({ ref, index, outcome }: ChildReport): Input {

@@ -1,12 +1,14 @@
+import type { Reply } from "../base/reply.ts";
 import { parseActorInput } from "../activities/actor-input.ts";
 import type { ActorRequest } from "../activities/actor-input.ts";
 import { childIds, childKey } from "../activities/child-names.ts";
-import { ERRORS } from "../base/errors.ts";
+import { ERRORS, refuse } from "../base/errors.ts";
 import type { Failure } from "../base/errors.ts";
 import { ID_PATTERN } from "../base/ids.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
 import { othersTurn } from "../base/pause.ts";
 import { Permits } from "../base/permits.ts";
 import { sha256Hex } from "../base/sha256.ts";
@@ -15,9 +17,8 @@ import { invalidInput } from "./attempt.ts";
 import { callActor } from "./call-actor.ts";
 import type { Carried, Carrier, Leaver } from "./carriers.ts";
 import { childEnded } from "./child-report.ts";
-import { refuse, refuseLimit } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply, SpawnCommand } from "./rpc.ts";
+import type { SpawnCommand } from "./rpc.ts";
 
 /** Calls after which others get their turn for certain. */
 const REST_AFTER = 2 * LIMITS.childCallsAtOnce;

@@ -1,21 +1,22 @@
 import { LIMITS } from "../base/limits.ts";
-import { refuseStatus, refuseUnexpected } from "./guards.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import type { Reply } from "../base/reply.ts";
+import { actorMeant, refuseStatus } from "./guards.ts";
 import { presentView } from "./present-view.ts";
-import { answer, noSuchActor, refuseFault, refuseLimit } from "./replies.ts";
+import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Address, Reply } from "./rpc.ts";
+import type { Address } from "./rpc.ts";
 
 /** The development clock: moves one actor's time on and fires what becomes due, each timer at its own due time. */
 export async function advanceClock(
   resident: Resident,
   command: Address & { ms: number; principal: string },
 ): Promise<Reply> {
-  const { id, ms, principal } = command;
+  const { ms, principal } = command;
   await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const refusal =
-    refuseUnexpected(actor.envelope, command) ?? refuseStatus(actor, ["active", "paused"]);
+  const actor = actorMeant(resident, command);
+  if ("failure" in actor) return actor;
+  const refusal = refuseStatus(actor, ["active", "paused"]);
   if (refusal) return refusal;
   const work = resident.work(actor);
   const now = work.now(Date.now());

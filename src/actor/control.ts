@@ -1,14 +1,16 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Input } from "../lifecycle/input.ts";
 import { retriable } from "../lifecycle/retry.ts";
 import type { ActorStatus } from "../lifecycle/types.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { NO_NEEDS, keyedChange } from "./keyed-change.ts";
-import type { Refusal } from "./keyed-change.ts";
 import { presentView } from "./present-view.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { ActorRpc, ControlCommand, Reply } from "./rpc.ts";
+import type { ActorRpc, ControlCommand } from "./rpc.ts";
 import type { Work } from "./work.ts";
 
 /** At which status an action is understood. Where it changes nothing it is recorded all the same: its key is bound to it. */
@@ -24,7 +26,7 @@ export function control(resident: Resident, command: ControlCommand): Promise<Re
   return keyedChange(resident, command, NO_NEEDS, (work, now) => act(work, command, now));
 }
 
-function act(work: Work, command: ControlCommand, now: number): Advanced | Refusal | null {
+function act(work: Work, command: ControlCommand, now: number): Advanced | Refused | null {
   const { action, reason, item } = command;
   const { status } = work.actor.envelope;
   let input: Input;
@@ -66,7 +68,7 @@ export async function setRefs(
     refuseUnexpected(envelope, command) ??
     refuseSeq(envelope, command.ifMatch) ??
     changeRefs(work, command, now);
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   if (refusal) return refusal;
   return answer(200, presentView(resident, work.actor), work.actor.envelope.seq);
 }
@@ -75,7 +77,7 @@ function changeRefs(
   work: Work,
   { refs, principal }: Parameters<ActorRpc["setRefs"]>[0],
   now: number,
-): Refusal | null {
+): Refused | null {
   const origin = { key: null, request: null, by: null, principal };
   const outcome = work.try({ kind: "refs_changed", refs }, now, origin);
   if (!outcome.ok) return refuseFault(outcome.fault);

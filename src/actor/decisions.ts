@@ -2,6 +2,7 @@ import { callObject } from "../base/call-object.ts";
 import type { JsonObject } from "../base/json.ts";
 import { othersTurn } from "../base/pause.ts";
 import { given } from "../base/refused.ts";
+import type { Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
 import { isFinished } from "../lifecycle/actor.ts";
 import type { Envelope } from "../lifecycle/types.ts";
@@ -11,10 +12,10 @@ import { readyRule } from "../registry/rule-cache.ts";
 import { definitionRows, fingerprintAt } from "../storage/actor-log.ts";
 import { decideAllByLog } from "./decider.ts";
 import type { Asked } from "./decider.ts";
-import { refuseUnexpected } from "./guards.ts";
+import { actorMeant } from "./guards.ts";
 import { answer, noSuchActor } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Address, Reply } from "./rpc.ts";
+import type { Address } from "./rpc.ts";
 
 /** The last time that an actor was on a definition: records after `entered`, up to `left`. */
 interface Stay {
@@ -29,10 +30,9 @@ interface Stay {
 export async function decisions(resident: Resident, query: Address): Promise<Reply> {
   const { id, tenant } = query;
   await resident.load();
-  const { actor, db, env } = resident;
-  if (actor === null) return noSuchActor(id);
-  const unexpected = refuseUnexpected(actor.envelope, query);
-  if (unexpected) return unexpected;
+  const { db, env } = resident;
+  const actor = actorMeant(resident, query);
+  if ("failure" in actor) return actor;
   const { envelope } = actor;
   const stays = staysOf(resident, envelope);
   const ids = [...stays.keys()];

@@ -1,15 +1,16 @@
+import { PerdureError, refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import { PerdureError } from "../base/errors.ts";
 import { logError } from "../base/log.ts";
+import type { Reply } from "../base/reply.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import { createTombstoneTable } from "../storage/actor-schema.ts";
 import { insertTombstone, pruneTombstones } from "../storage/tombstones.ts";
 import { refuseSeq, refuseUnexpected } from "./guards.ts";
-import { answer, noSuchActor, refuse } from "./replies.ts";
+import { answer, noSuchActor } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Address, Reply } from "./rpc.ts";
+import type { Address } from "./rpc.ts";
 
 /**
  * Erases an actor, in steps that each do no harm when done again:

@@ -1,16 +1,17 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { ActorStatus, Envelope } from "../lifecycle/types.ts";
 import { quoted, suggestion } from "../machine/check/problems.ts";
-import { noSuchActor, refuse } from "./replies.ts";
-import type { Address, Reply, WaitQuery } from "./rpc.ts";
-
-type Refusal = Reply & { ok: false };
+import { noSuchActor } from "./replies.ts";
+import type { Resident } from "./resident.ts";
+import type { Address, WaitQuery } from "./rpc.ts";
 
 /** Null, or why this is not the actor that the caller means. */
 export function refuseUnexpected(
   envelope: Pick<Envelope, "uid" | "refs">,
   { id, expect }: Address,
-): Refusal | null {
+): Refused | null {
   if (expect === undefined) return null;
   const { uid, ref } = expect;
   if (uid !== undefined && uid !== envelope.uid) return noSuchActor(id);
@@ -21,7 +22,13 @@ export function refuseUnexpected(
   return null;
 }
 
-export function refuseSeq({ seq }: Pick<Envelope, "seq">, ifMatch: number | null): Refusal | null {
+/** The actor that a call means, as it is in this turn, or why there is none. */
+export function actorMeant({ actor }: Resident, call: Address): Actor | Refused {
+  if (actor === null) return noSuchActor(call.id);
+  return refuseUnexpected(actor.envelope, call) ?? actor;
+}
+
+export function refuseSeq({ seq }: Pick<Envelope, "seq">, ifMatch: number | null): Refused | null {
   if (ifMatch === null || ifMatch === seq) return null;
   return refuse(
     "seq_mismatch",
@@ -39,7 +46,7 @@ const WAYS = {
 export function refuseStatus(
   { envelope }: Actor,
   allowed: readonly ActorStatus[] = ["active"],
-): Refusal | null {
+): Refused | null {
   const { id, status } = envelope;
   if (allowed.includes(status)) return null;
   const way = Object.hasOwn(WAYS, status) ? WAYS[status as keyof typeof WAYS] : "";
@@ -51,7 +58,7 @@ export function refuseStatus(
 const NAMES_SHOWN = 20;
 
 /** What the definition does not have is never reached, so nobody is left waiting for it. */
-export function refuseUnreachable({ machine }: Actor, until: WaitQuery["until"]): Refusal | null {
+export function refuseUnreachable({ machine }: Actor, until: WaitQuery["until"]): Refused | null {
   const member = "state" in until ? "state" : "tag";
   const wanted = "state" in until ? until.state : "tag" in until ? until.tag : null;
   if (wanted === null) return null;

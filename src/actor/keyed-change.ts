@@ -1,3 +1,5 @@
+import type { Refused } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import { refuseSeq, refuseUnexpected } from "./guards.ts";
@@ -5,10 +7,8 @@ import { presentView } from "./present-view.ts";
 import { machinesToRepeat, repeat } from "./repeat.ts";
 import { answer, noSuchActor, refuseFault } from "./replies.ts";
 import type { Needs, Resident } from "./resident.ts";
-import type { Address, Keyed, Reply } from "./rpc.ts";
+import type { Address, Keyed } from "./rpc.ts";
 import type { Work } from "./work.ts";
-
-export type Refusal = Reply & { ok: false };
 
 interface KeyedCommand extends Address {
   keyed: Keyed;
@@ -57,19 +57,17 @@ export function keyedChange<Needed extends Needs>(
   resident: Resident,
   command: KeyedCommand,
   needs: () => Promise<Needed>,
-  change: (work: Work, now: number, needed: Needed) => Advanced | Refusal | null,
+  change: (work: Work, now: number, needed: Needed) => Advanced | Refused | null,
 ): Promise<Reply> {
   const act = (actor: Actor, needed: Needed): Reply => {
-    const work = resident.work(actor);
-    const now = work.now(Date.now());
-    work.fireDue(now);
+    const { work, now } = resident.begin(actor);
     const { envelope } = work.actor;
     const outcome =
       refuseUnexpected(envelope, command) ??
       refuseSeq(envelope, command.keyed.ifMatch) ??
       change(work, now, needed);
     const refusal = outcome && taken(work, outcome, now);
-    if (work.changed) resident.commit(work.actor, work.records);
+    resident.end(work);
     if (refusal) return refusal;
     return answer(200, presentView(resident, work.actor), work.actor.envelope.seq);
   };
@@ -77,7 +75,7 @@ export function keyedChange<Needed extends Needs>(
 }
 
 /** What was kept back while the actor was not active, or starts with the change, may be due. */
-function taken(work: Work, outcome: Advanced | Refusal, now: number): Refusal | null {
+function taken(work: Work, outcome: Advanced | Refused, now: number): Refused | null {
   if ("failure" in outcome) return outcome;
   if (!outcome.ok) return refuseFault(outcome.fault);
   work.take(outcome);

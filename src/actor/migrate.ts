@@ -1,11 +1,10 @@
+import type { Refused } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Refused } from "../base/refused.ts";
 import { isFinished } from "../lifecycle/actor.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { isTaken } from "../migration/rule.ts";
 import { decideByLog } from "./decider.ts";
-import { refuseUnexpected } from "./guards.ts";
-import { noSuchActor } from "./replies.ts";
+import { actorMeant } from "./guards.ts";
 import type { Reporter } from "./reporter.ts";
 import type { Resident } from "./resident.ts";
 import type { ActorRpc, Visit } from "./rpc.ts";
@@ -19,12 +18,10 @@ export async function migrate(
   reporter: Reporter | null,
   query: Parameters<ActorRpc["migrate"]>[0],
 ): Promise<Visit | Refused> {
-  const { id, ruleId, epoch } = query;
+  const { ruleId, epoch } = query;
   await resident.ready({ epoch });
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const refusal = refuseUnexpected(actor.envelope, query);
-  if (refusal) return refusal;
+  const actor = actorMeant(resident, query);
+  if ("failure" in actor) return actor;
   const work = resident.work(actor);
   const all = work.fireDue(work.now(Date.now()));
   if (work.changed) resident.commit(work.actor, work.records, undefined, reporter);
@@ -43,7 +40,7 @@ async function told(resident: Resident, reporter: Reporter): Promise<void> {
   try {
     await reporter.makeSure({ again: true });
   } catch (error) {
-    resident.alarm.ensure(Date.now() + LIMITS.settleMs);
+    resident.alarm.remind(Date.now() + LIMITS.settleMs);
     throw error;
   }
 }

@@ -1,10 +1,12 @@
+import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import type { Reply } from "../base/reply.ts";
 import { streamOpened } from "../base/stream-call.ts";
 import { isFinished } from "../lifecycle/actor.ts";
-import { refuseUnexpected } from "./guards.ts";
-import { answer, noSuchActor, refuse } from "./replies.ts";
+import { actorMeant } from "./guards.ts";
+import { answer } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply, StreamQuery } from "./rpc.ts";
+import type { StreamQuery } from "./rpc.ts";
 import type { Streams } from "./streams.ts";
 
 /** Opens a stream: 101 with its WebSocket, or a reply. */
@@ -15,11 +17,9 @@ export async function openStream(
 ): Promise<Reply | Response> {
   const { id, after, until, credit, granted } = query;
   await resident.load();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
+  const actor = actorMeant(resident, query);
+  if ("failure" in actor) return actor;
   const { envelope } = actor;
-  const unexpected = refuseUnexpected(envelope, query);
-  if (unexpected) return unexpected;
   const { seq, uid } = envelope;
   if (after !== null && after > seq) return refuseBeyond(id, seq);
   const sent = after ?? seq;

@@ -4,7 +4,7 @@ import { isHeld } from "./outbox.ts";
 import type { OutboxItem } from "./outbox.ts";
 
 /** An item whose turn it is in its lane. */
-export interface Turn {
+interface Turn {
   item: OutboxItem;
   lane: string;
 }

@@ -26,6 +26,7 @@ export class Reach {
   #machines = new Map<string, CompiledMachine>();
   /** Whose rules lead to nothing but these machines and definitions. */
   #definitions = new Set<string>();
+  #asking: { epoch: number; rules: Promise<Rules> } | null = null;
 
   constructor(env: Env) {
     this.#env = env;
@@ -50,7 +51,7 @@ export class Reach {
       const present = place();
       if (present === null || this.#holds(present)) return;
       const { tenant, epoch, definitionIds } = present;
-      const rules = await rulesOf(this.#env, tenant, epoch);
+      const rules = await this.#ask(tenant, epoch);
       const machines = new Map<string, CompiledMachine>();
       const definitions = new Set(definitionIds);
       const registry = definitionSource(this.#env.REGISTRY, tenant);
@@ -66,6 +67,21 @@ export class Reach {
     }
     const present = place();
     if (present !== null && !this.#holds(present)) throw unprepared();
+  }
+
+  /**
+   * Once for all requests that wait in this object, which go on in the order in which they came: they wait for one promise.
+   * Each by itself would wait on timers, which go off one after the other: with many writers some would still be waiting
+   * when the next lease ends, and the next.
+   */
+  #ask(tenant: string, epoch: number): Promise<Rules> {
+    const present = this.#asking;
+    if (present !== null && present.epoch >= epoch) return present.rules;
+    const rules = rulesOf(this.#env, tenant, epoch).finally(() => {
+      if (this.#asking?.rules === rules) this.#asking = null;
+    });
+    this.#asking = { epoch, rules };
+    return rules;
   }
 
   /** The rules about actors on a definition. */

@@ -1,8 +1,10 @@
+import { refuse } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import { eventTypeFault } from "../machine/dialect.ts";
 import { refuseStatus, refuseUnexpected } from "./guards.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { MessageCommand, Reply } from "./rpc.ts";
+import type { MessageCommand } from "./rpc.ts";
 
 /**
  * An event from another actor, told until it is answered. It acts once: its record has the sender's key. A step that it
@@ -24,14 +26,12 @@ export async function receive(resident: Resident, command: MessageCommand): Prom
   const meanwhile = received(resident, key);
   if (meanwhile) return meanwhile;
 
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const { work, now } = resident.begin(actor);
   const refusal = refuseUnexpected(work.actor.envelope, command) ?? refuseStatus(work.actor);
   const origin = { key, request: null, by: `actor:${from.id}`, principal: null };
   const outcome = refusal ?? work.try({ kind: "message", type, payload }, now, origin);
   if ("record" in outcome) work.take(outcome);
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   if ("record" in outcome) return answer(200, { seq: outcome.record.seq }, outcome.record.seq);
   return "failure" in outcome ? outcome : refuseFault(outcome.fault);
 }

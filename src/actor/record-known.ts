@@ -1,4 +1,6 @@
-import type { Known } from "./outbox.ts";
+import type { Activity } from "../lifecycle/types.ts";
+import { hasRoom } from "./outbox.ts";
+import type { Known, OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
 import type { Work } from "./work.ts";
 
@@ -15,15 +17,30 @@ export async function recordKnown(
   const { actor } = resident;
   // Gone, and its work with it.
   if (actor?.envelope.uid !== uid) return true;
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const { work, now } = resident.begin(actor);
   const advanced = takesResults(work)
     ? work.try(input, now, { key, request: null, by, principal })
     : null;
   if (advanced?.ok) work.take(advanced);
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   return advanced?.ok ?? false;
+}
+
+/**
+ * Keeps among `others` in the outbox what cannot be recorded yet; false where there is no room for it. What is known begins
+ * nothing, so it needs no input.
+ */
+export function keepKnown(
+  resident: Resident,
+  { ref, id, src }: Activity,
+  known: Known,
+  others: readonly OutboxItem[] = resident.outbox,
+): boolean {
+  const effect = { kind: "start", ref, id, src, input: null } as const;
+  const items = [...others, { effect, attempts: 0, nextAt: 0, errors: [], known }];
+  if (!hasRoom(items)) return false;
+  resident.keepOutbox(items);
+  return true;
 }
 
 /** One that is held back takes them when it goes on. */

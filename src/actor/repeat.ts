@@ -1,3 +1,5 @@
+import { refuse } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { eventAnswer } from "../lifecycle/record.ts";
@@ -6,10 +8,10 @@ import { actorView } from "../lifecycle/view.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
 import { actorAt, livedElsewhere, machinesAt } from "./past.ts";
 import type { Machines } from "./past.ts";
-import { answer, refuse } from "./replies.ts";
+import { answer } from "./replies.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
-import type { Keyed, Reply } from "./rpc.ts";
+import type { Keyed } from "./rpc.ts";
 
 /**
  * The first answer to a keyed call again, or the refusal of another request under its key; null for a new key.

@@ -1,6 +1,8 @@
-import { LIMITS } from "../base/limits.ts";
+import { refuse } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
 import { othersTurn } from "../base/pause.ts";
+import type { Reply } from "../base/reply.ts";
 import { envelopesDiffer } from "../lifecycle/envelope.ts";
 import { Replay } from "../lifecycle/replay.ts";
 import type { Divergence } from "../lifecycle/replay.ts";
@@ -11,12 +13,12 @@ import { resolveMachine } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
 import { definitionRows, readRows } from "../storage/actor-log.ts";
 import type { RecordRow } from "../storage/actor-log.ts";
-import { refuseUnexpected } from "./guards.ts";
+import { actorMeant } from "./guards.ts";
 import { Machines, livedElsewhere, recordsOf } from "./past.ts";
-import { answer, noSuchActor, refuse } from "./replies.ts";
+import { answer, noSuchActor } from "./replies.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
-import type { Address, Reply } from "./rpc.ts";
+import type { Address } from "./rpc.ts";
 
 /** Records replayed before other calls get their turn. */
 const CHUNK = 200;
@@ -27,10 +29,8 @@ export async function replayLog(
   query: Address & { definitionId: string | null },
 ): Promise<Reply> {
   await resident.load();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(query.id);
-  const refusal = refuseUnexpected(actor.envelope, query);
-  if (refusal) return refusal;
+  const actor = actorMeant(resident, query);
+  if ("failure" in actor) return actor;
   const { definitionId } = query;
   const { envelope, machine } = actor;
   if (
@@ -52,10 +52,8 @@ export async function replayLog(
 /** The same on a definition that is not deployed, which the registry has checked. */
 export async function tryOn(resident: Resident, query: Address & { json: string }): Promise<Reply> {
   await resident.load();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(query.id);
-  const refusal = refuseUnexpected(actor.envelope, query);
-  if (refusal) return refusal;
+  const actor = actorMeant(resident, query);
+  if ("failure" in actor) return actor;
   const machine = compileDefinition(JSON.parse(query.json) as JsonObject);
   return replayOn(resident, actor, machine);
 }

@@ -1,16 +1,18 @@
 import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { OneRun } from "../base/one-run.ts";
+import { pause } from "../base/pause.ts";
+import { unwrapped } from "../base/refused.ts";
+import type { Wrapped } from "../base/refused.ts";
 import { within } from "../base/within.ts";
-import type { Entry, Given } from "../directory/rpc.ts";
+import type { Entry } from "../directory/rpc.ts";
 import { entryShard, shardCount } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import { entryOf, indexedOf, sameIndexed } from "../lifecycle/entry.ts";
 import type { Indexed } from "../lifecycle/entry.ts";
-import { given } from "../base/refused.ts";
-import { pause } from "../base/pause.ts";
 import type { Gone, Observer } from "./observer.ts";
 import type { Resident } from "./resident.ts";
 
@@ -46,7 +48,7 @@ export class Reporter implements Observer {
   #changedAt = 0;
   /** The incarnation of which this object has said that its definition cannot be had. */
   #unavailable: string | null = null;
-  #sending: Promise<void> | null = null;
+  readonly #puts = new OneRun();
   #telling = false;
 
   /** `background` keeps the object alive for work that no answer waits for. */
@@ -99,17 +101,19 @@ export class Reporter implements Observer {
   }
 
   async settle(): Promise<number | null> {
+    // One that is under way may be of an older state, and what was committed since then had this alarm before it went off.
+    await this.#puts.over();
     const { actor } = this.#resident;
     if (actor === null) return null;
     const settled = this.#knows(actor) && this.#told?.state === "confirmed";
-    // What changes meanwhile has an alarm of its own.
+    // What changes from here on has an alarm of its own.
     if (!settled || this.#told?.figures !== this.#figures()) await this.#send();
     return null;
   }
 
   /** Returns when the directory has confirmed an entry of this incarnation; `again`: in any case by a new put. */
   async makeSure({ again }: { again: boolean }): Promise<void> {
-    if (again) await this.#sending?.catch(() => {});
+    if (again) await this.#puts.over();
     else if (this.#confirmed === this.#resident.actor?.envelope.uid) return;
     await this.#send();
     // The put that was waited for may have been of an incarnation before this one.
@@ -168,10 +172,7 @@ export class Reporter implements Observer {
 
   /** One put of the actor as it is now; a put that is under way is waited for instead. */
   #send(): Promise<void> {
-    this.#sending ??= this.#put().finally(() => {
-      this.#sending = null;
-    });
-    return this.#sending;
+    return this.#puts.join(() => this.#put());
   }
 
   async #put(): Promise<void> {
@@ -195,11 +196,11 @@ export class Reporter implements Observer {
   async #call(
     tenant: string,
     id: string,
-    call: (shard: ReturnType<Env["DIRECTORY"]["getByName"]>) => Promise<Given<null>>,
+    call: (shard: ReturnType<Env["DIRECTORY"]["getByName"]>) => Promise<Wrapped<null>>,
   ): Promise<void> {
     const { env } = this.#resident;
     const count = (await shardCount(env, tenant, true)) as number;
     const name = entryShard(tenant, count, id);
-    given(await within(LIMITS.directoryCallMs, callObject(env.DIRECTORY, name, true, call)));
+    unwrapped(await within(LIMITS.directoryCallMs, callObject(env.DIRECTORY, name, true, call)));
   }
 }

@@ -1,3 +1,6 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Rescue } from "../lifecycle/input.ts";
 import { rescue as rescued } from "../lifecycle/rescue.ts";
@@ -5,10 +8,8 @@ import { acquireMachine } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
 import { refuseStatus } from "./guards.ts";
 import { keyedChange } from "./keyed-change.ts";
-import type { Refusal } from "./keyed-change.ts";
-import { refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply, RescueCommand } from "./rpc.ts";
+import type { RescueCommand } from "./rpc.ts";
 import type { Work } from "./work.ts";
 
 /** Sets an actor by hand: what is given replaces what it is, the rest stays. */
@@ -28,7 +29,7 @@ export function rescue(resident: Resident, command: RescueCommand): Promise<Repl
 async function targetOf(
   { env, actor }: Resident,
   { tenant, definitionId }: RescueCommand,
-): Promise<Rescue["to"] | Refusal> {
+): Promise<Rescue["to"] | Refused> {
   if (definitionId === undefined || actor === null) return null;
   const registry = definitionSource(env.REGISTRY, tenant);
   const reply = await acquireMachine(registry, tenant, definitionId);
@@ -51,7 +52,7 @@ function set(
   { keyed, stateValue, context, reason }: RescueCommand,
   to: Rescue["to"],
   now: number,
-): Advanced | Refusal {
+): Advanced | Refused {
   const given: Rescue = {
     ...(stateValue === undefined ? {} : { stateValue }),
     ...(context === undefined ? {} : { context }),

@@ -13,6 +13,7 @@ import { actorTables } from "../storage/actor-schema.ts";
 import { readActor } from "../storage/actor-snapshot.ts";
 import type { Books } from "../storage/actor-snapshot.ts";
 import type { Db } from "../storage/db.ts";
+import { earliest } from "../storage/alarm-clock.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 import { Departure } from "./departure.ts";
 import { Decider } from "./decider.ts";
@@ -103,7 +104,7 @@ export class Resident {
   /** A repeat was answered from its key. The next commit writes it, or a timer in memory; the alarm tells of it. */
   countReplay(): void {
     this.#store.books.countReplay();
-    if (keepsDirectory(this.env)) this.alarm.ensure(Date.now() + LIMITS.settleMs);
+    if (keepsDirectory(this.env)) this.alarm.remind(Date.now() + LIMITS.settleMs);
   }
 
   /** Writes what was counted and has not been written: one row, or none. */
@@ -173,6 +174,19 @@ export class Resident {
   work(actor: Actor, born: LogRecord | null = null): Work {
     const laws = new Laws(this.#reach, this.#decider.draft(this.#actor), this.db);
     return new Work(actor, laws, born, this.outbox);
+  }
+
+  /** `work`, with what is due fired: it comes before whatever is asked for now. `now` is on the actor's clock. */
+  begin(actor: Actor): { work: Work; now: number } {
+    const work = this.work(actor);
+    const now = work.now(Date.now());
+    work.fireDue(now);
+    return { work, now };
+  }
+
+  /** Commits what a work has come to; nothing where it has changed nothing. */
+  end(work: Work): void {
+    if (work.changed) this.commit(work.actor, work.records);
   }
 
   async #read(): Promise<void> {
@@ -271,7 +285,7 @@ export class Resident {
   /** A spawn with the key of this hash has begun nobody here, and must not. */
   forbidSpawn(keyHash: string, at: number): void {
     this.#departure.forbid(keyHash, at);
-    this.alarm.ensure(at + LIMITS.tombstoneMs + 1);
+    this.alarm.remind(at + LIMITS.tombstoneMs + 1);
   }
 
   /** Ends the deletion: the tables go. */
@@ -301,12 +315,6 @@ export class Resident {
     const stored = readActor(this.db);
     return stored === null || stored.erasing !== null ? null : decodeEnvelope(stored.snapshot);
   }
-}
-
-function earliest(times: readonly (number | null)[]): number | null {
-  let first: number | null = null;
-  for (const time of times) if (time !== null && (first === null || time < first)) first = time;
-  return first;
 }
 
 function placeOf(

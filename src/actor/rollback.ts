@@ -1,3 +1,6 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import { beforeMove, isMove, rollBack, whyNoRollback } from "../lifecycle/roll-back.ts";
@@ -7,11 +10,9 @@ import { getMachine, isDefinitionUnavailable } from "../registry/definition-cach
 import { definitionSource } from "../registry/definition-source.ts";
 import { readRow, rowsAfter } from "../storage/actor-log.ts";
 import { keyedChange } from "./keyed-change.ts";
-import type { Refusal } from "./keyed-change.ts";
 import { recordOf } from "./record-rows.ts";
-import { refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply, RollbackCommand } from "./rpc.ts";
+import type { RollbackCommand } from "./rpc.ts";
 import type { Work } from "./work.ts";
 
 /** The last move of an actor, and the machine that it would be back on; null where that cannot be had. */
@@ -63,7 +64,7 @@ function undo(
   undoable: Undoable | null,
   { keyed, reason }: RollbackCommand,
   now: number,
-): Advanced | Refusal {
+): Advanced | Refused {
   const { actor, records } = work;
   const moved = lastMove(db, actor, records);
   const why = whyNoRollback(moved, recordsSince(db, actor.envelope.entered.seq, records));
@@ -90,6 +91,6 @@ function* recordsSince(
   for (const record of records) if (record.seq > seq) yield record;
 }
 
-function refused(why: string): Refusal {
+function refused(why: string): Refused {
   return refuse("rollback_refused", why);
 }

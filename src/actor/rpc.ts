@@ -1,9 +1,9 @@
-import type { Failure } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Reply } from "../base/reply.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { RuleOutcome } from "../migration/rule.ts";
-import type { Outcome } from "../activities/types.ts";
-import type { Refused } from "../base/refused.ts";
+import type { AttemptNote, Outcome } from "../activities/types.ts";
 import type { Parent } from "../lifecycle/types.ts";
 
 /** Where an actor lives. */
@@ -134,14 +134,6 @@ export interface StreamQuery extends Address {
   granted: boolean;
 }
 
-/**
- * Every expected outcome, as data. `seq` is the actor's last record (its ETag).
- * A replay of an earlier answer says `replayed`.
- */
-export type Reply =
-  | { ok: true; status: number; body: JsonValue; seq?: number; replayed?: boolean }
-  | { ok: false; failure: Failure };
-
 /** A result of an activity, from whoever did the work. */
 export interface SettleCommand extends Address {
   /** `seq:n` of the activity; with `expect.uid` the key. */
@@ -150,6 +142,8 @@ export interface SettleCommand extends Address {
   round?: number;
   outcome: Outcome;
   attempts: number;
+  /** Of the last attempts that failed. */
+  errors?: readonly AttemptNote[];
   by: string | null;
   /** The API key that brought it; null where nobody called. */
   principal: string | null;
@@ -202,7 +196,7 @@ export interface ActorRpc {
   fetch(request: Request): Promise<Response>;
   /** 201 actor. */
   spawn(command: SpawnCommand): Promise<Reply>;
-  /** 200 answer of an event (API.md "Actors"), with `actor` when asked for. */
+  /** 200 answer of an event (`EventAnswer` of the OpenAPI document), with `actor` when asked for. */
   send(command: SendCommand): Promise<Reply>;
   /** 200 `{results}`. */
   batch(command: BatchCommand): Promise<Reply>;

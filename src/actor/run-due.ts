@@ -1,12 +1,16 @@
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import { alarmTime } from "../lifecycle/timers.ts";
+import { earliest, retryPause } from "../storage/alarm-clock.ts";
 import { forgetTombstones, vanished } from "./erase.ts";
 import type { Observer } from "./observer.ts";
 import type { Resident } from "./resident.ts";
 
 /** ms until the rest of a full batch is fired: a machine whose timers fire at once in a circle must not spin. */
 const BATCH_PAUSE_MS = 1_000;
+
+/** `next`: ms at which an alarm is wanted. */
+type Outcome = { ok: true; next: number | null } | { ok: false };
 
 /**
  * What the alarm does: fires what is due, makes sure that nobody is owed news, and sets the next alarm. It never
@@ -27,21 +31,28 @@ export class DueRunner {
     this.#empty = empty;
   }
 
-  async run(): Promise<void> {
-    const { alarm, observers } = this.#resident;
-    alarm.wentOff();
-    const fired = await this.#tried(() => this.#fire());
-    const settled = await Promise.all(
-      observers.map((observer) => this.#tried(() => settle(observer))),
-    );
-    const outcomes = [fired, ...settled];
-    for (const outcome of outcomes) if (outcome.ok) alarm.ensure(outcome.next);
+  run(): Promise<void> {
+    return this.#resident.alarm.atWork(async () => {
+      const fired = await this.#tried(() => this.#fire());
+      const { observers } = this.#resident;
+      const settled = await Promise.all(
+        observers.map((observer) => this.#tried(() => settle(observer))),
+      );
+      return this.#next([fired, ...settled]);
+    });
+  }
+
+  /** ms at which the next alarm is wanted. */
+  #next(outcomes: readonly Outcome[]): number | null {
+    const wanted = outcomes.map((outcome) => (outcome.ok ? outcome.next : null));
     if (outcomes.every(({ ok }) => ok)) {
       this.#failures = 0;
-      return;
+      return earliest(wanted);
     }
-    alarm.ensure(Date.now() + this.#pause(Date.now()));
+    const now = Date.now();
+    const again = now + this.#pause(now);
     this.#failures += 1;
+    return earliest([...wanted, again]);
   }
 
   /**
@@ -49,14 +60,11 @@ export class DueRunner {
    * failures with it; so a pause is also no shorter than half the time since there has been something to do.
    */
   #pause(now: number): number {
-    const counted = LIMITS.alarmRetryMs * 2 ** this.#failures;
-    const waited = (now - (this.#resident.dueSince(now) ?? now)) / 2;
-    return Math.min(Math.max(counted, Math.floor(waited)), LIMITS.alarmRetryMostMs);
+    const waited = Math.floor((now - (this.#resident.dueSince(now) ?? now)) / 2);
+    return Math.max(retryPause(this.#failures), Math.min(waited, LIMITS.alarmRetryMostMs));
   }
 
-  async #tried(
-    work: () => Promise<number | null>,
-  ): Promise<{ ok: true; next: number | null } | { ok: false }> {
+  async #tried(work: () => Promise<number | null>): Promise<Outcome> {
     try {
       return { ok: true, next: await work() };
     } catch (error) {

@@ -1,13 +1,16 @@
+import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { scheduleViews } from "../lifecycle/view.ts";
-import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
+import { actorMeant, refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { NO_NEEDS, once } from "./keyed-change.ts";
 import { scheduledAnswer } from "./repeat.ts";
-import { answer, noSuchActor, refuse, refuseFault, refuseLimit } from "./replies.ts";
+import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Address, Reply, ScheduleCommand } from "./rpc.ts";
+import type { Address, ScheduleCommand } from "./rpc.ts";
 
 /** An event for later. One that is due at once is fired by the alarm, after the answer. */
 export function schedule(resident: Resident, command: ScheduleCommand): Promise<Reply> {
@@ -17,9 +20,7 @@ export function schedule(resident: Resident, command: ScheduleCommand): Promise<
 
 function scheduled(resident: Resident, actor: Actor, command: ScheduleCommand): Reply {
   const { keyed, type, payload } = command;
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const { work, now } = resident.begin(actor);
   const dueAt = command.at ?? now + (command.delayMs as number);
   let record: LogRecord | null = null;
   let refusal =
@@ -41,7 +42,7 @@ function scheduled(resident: Resident, actor: Actor, command: ScheduleCommand): 
       record = outcome.record;
     } else refusal = refuseFault(outcome.fault);
   }
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   if (refusal) return refusal;
   if (record === null) throw new Error("What was not refused was recorded.");
   return answer(201, scheduledAnswer(record), record.seq);
@@ -49,10 +50,8 @@ function scheduled(resident: Resident, actor: Actor, command: ScheduleCommand): 
 
 export async function listSchedules(resident: Resident, query: Address): Promise<Reply> {
   await resident.load();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(query.id);
-  const refusal = refuseUnexpected(actor.envelope, query);
-  if (refusal) return refusal;
+  const actor = actorMeant(resident, query);
+  if ("failure" in actor) return actor;
   return answer(200, { items: scheduleViews(actor.envelope) }, actor.envelope.seq);
 }
 
@@ -62,13 +61,9 @@ export async function unschedule(
 ): Promise<Reply> {
   const { id, timerId, principal } = command;
   await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const refusal = refuseUnexpected(actor.envelope, command);
-  if (refusal) return refusal;
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const actor = actorMeant(resident, command);
+  if ("failure" in actor) return actor;
+  const { work, now } = resident.begin(actor);
   const { timers, parked } = work.actor.envelope;
   // One that failed and waits for a retry can be taken back too: nothing else would ever end it.
   const found = [...timers, ...parked.map(({ timer }) => timer)].some(
@@ -80,7 +75,7 @@ export async function unschedule(
     if (!outcome.ok) return refuseFault(outcome.fault);
     work.take(outcome);
   }
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   if (found) return answer(204, null, work.actor.envelope.seq);
   return refuse(
     "timer_not_found",

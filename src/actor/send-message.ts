@@ -1,8 +1,9 @@
-import { ERRORS } from "../base/errors.ts";
+import { ERRORS, refuse } from "../base/errors.ts";
 import type { Failure } from "../base/errors.ts";
 import { ID_PATTERN } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
 import { othersTurn } from "../base/pause.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import type { EventData } from "../machine/types.ts";
 import { readRow } from "../storage/actor-log.ts";
@@ -11,9 +12,7 @@ import { callActor } from "./call-actor.ts";
 import type { Carrier } from "./carriers.ts";
 import { isCrowded } from "./outbox.ts";
 import { recordOf } from "./record-rows.ts";
-import { refuse } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply } from "./rpc.ts";
 
 /** Sends a message to another actor. One that can never be taken is recorded as undelivered, so that the next has its turn. */
 export const sendMessage: Carrier = async (resident, { effect, attempts }) => {

@@ -1,17 +1,19 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Reply } from "../base/reply.ts";
 import { isFinished } from "../lifecycle/actor.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { eventAnswer, withAftermath } from "../lifecycle/record.ts";
 import type { LogRecord } from "../lifecycle/types.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { NO_NEEDS, once } from "./keyed-change.ts";
-import type { Refusal } from "./keyed-change.ts";
 import { recordOf } from "./record-rows.ts";
 import { presentView } from "./present-view.ts";
 import { eventReply, repeat } from "./repeat.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { answer, noSuchActor, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { BatchCommand, Keyed, Reply, SendCommand } from "./rpc.ts";
+import type { BatchCommand, Keyed, SendCommand } from "./rpc.ts";
 import type { Mark, Work } from "./work.ts";
 
 interface EventToSend {
@@ -30,15 +32,13 @@ export function send(resident: Resident, command: SendCommand): Promise<Reply> {
 }
 
 function sendNow(resident: Resident, actor: Actor, command: SendCommand): Reply {
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const { work, now } = resident.begin(actor);
   const taken =
     refuseUnexpected(work.actor.envelope, command) ??
     refuseStatus(work.actor) ??
     refuseSeq(work.actor.envelope, command.keyed.ifMatch) ??
     apply(work, command, command.strict, now);
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   if ("ok" in taken) return taken;
   const reply = eventReply(command.id, taken);
   return command.representation ? represented(resident, reply, work.actor) : reply;
@@ -58,7 +58,7 @@ export async function sendBatch(resident: Resident, command: BatchCommand): Prom
   let repeats = 0;
   /** After what was due, which stays when the batch is refused. */
   let begun: Mark | null = null;
-  let refusal: Refusal | null = null;
+  let refusal: Refused | null = null;
   for (const [index, event] of events.entries()) {
     const first = repeat(resident, actor, event.keyed) ?? repeatWithin(id, taken, event.keyed);
     if (first) {
@@ -87,7 +87,7 @@ export async function sendBatch(resident: Resident, command: BatchCommand): Prom
     if (refusal) break;
   }
   if (refusal && begun) work.goBack(begun);
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   if (refusal) return refusal;
   return answer(200, { results }, work.actor.envelope.seq, repeats === results.length);
 }
@@ -108,7 +108,7 @@ function apply(
   { keyed, type, payload }: EventToSend,
   strict: boolean,
   now: number,
-): LogRecord | Refusal {
+): LogRecord | Refused {
   const { key, request, by, principal } = keyed;
   const outcome = work.try({ kind: "event", type, payload }, now, { key, request, by, principal });
   if (!outcome.ok) return refuseFault(outcome.fault);
@@ -142,7 +142,7 @@ function repeatWithin(id: string, taken: Map<string, LogRecord>, keyed: Keyed): 
   );
 }
 
-function atIndex(refusal: Refusal, index: number): Refusal {
+function atIndex(refusal: Refused, index: number): Refused {
   const { failure } = refusal;
   const detail = `Event ${index} of the batch: ${failure.detail} Nothing of the batch was recorded.`;
   return { ok: false, failure: { ...failure, detail, extra: { ...failure.extra, index } } };

@@ -1,17 +1,20 @@
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import { refuse } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { Reply } from "../base/reply.ts";
+import { remindedOf } from "../lifecycle/activities.ts";
 import type { Input } from "../lifecycle/input.ts";
 import { runningActivity } from "../lifecycle/settle.ts";
-import type { Activity, Envelope } from "../lifecycle/types.ts";
+import type { Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
-import { refuseUnexpected } from "./guards.ts";
-import { hasRoom, startOf, without } from "./outbox.ts";
-import type { Known } from "./outbox.ts";
-import { takesResults } from "./record-known.ts";
+import { actorMeant } from "./guards.ts";
+import { startOf, without } from "./outbox.ts";
+import { keepKnown, takesResults } from "./record-known.ts";
 import { recordOf } from "./record-rows.ts";
-import { answer, noSuchActor, refuse, refuseFault } from "./replies.ts";
+import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply, SettleCommand } from "./rpc.ts";
+import type { SettleCommand } from "./rpc.ts";
 
 type Result = Extract<Input, { kind: "activity_done" | "activity_failed" }>;
 
@@ -22,59 +25,52 @@ type Result = Extract<Input, { kind: "activity_done" | "activity_failed" }>;
 export async function settle(resident: Resident, command: SettleCommand): Promise<Reply> {
   const { id, ref, round, by, principal } = command;
   await resident.ready();
-  const { actor } = resident;
-  if (actor === null) return noSuchActor(id);
-  const refusal = refuseUnexpected(actor.envelope, command);
-  if (refusal) return refusal;
-  const work = resident.work(actor);
-  const now = work.now(Date.now());
-  work.fireDue(now);
+  const actor = actorMeant(resident, command);
+  if ("failure" in actor) return actor;
+  const { work, now } = resident.begin(actor);
   const { envelope } = work.actor;
   const input = resultOf(command);
   const activity = runningActivity(envelope, ref);
   if (activity !== null && round !== undefined && round < (activity.round ?? 0)) {
     // It has been run again since: what it came to before is known.
-    if (work.changed) resident.commit(work.actor, work.records);
+    resident.end(work);
     return answer(200, { taken: false, status: "failed", same: false }, work.actor.envelope.seq);
   }
   const kept = keptResult(resident, ref);
   const before = activity === null ? recorded(resident, actor.envelope, ref) : kept;
   const same = before !== null && isSame(before, input);
-  const settled = (taken: boolean): Reply =>
-    answer(200, { taken, status: statusOf(envelope, ref), same }, work.actor.envelope.seq);
+  const reminded = remindedOf(activity?.task);
+  const settled = (taken: boolean): Reply => {
+    const status = statusOf(envelope, ref);
+    const body = { taken, status, same, ...(reminded && { reminded: { ...reminded } }) };
+    return answer(200, body, work.actor.envelope.seq);
+  };
   // What is due has been fired by the first of them, or is by the alarm.
   if (same || (activity !== null && kept !== null)) return settled(false);
   if (activity !== null && !takesResults(work)) {
-    if (work.changed) resident.commit(work.actor, work.records);
-    return keep(resident, activity, { input, by, principal })
+    resident.end(work);
+    // Nobody has to begin it any more.
+    const others = without(resident.outbox, "start", ref);
+    return keepKnown(resident, activity, { input, by, principal }, others)
       ? settled(true)
       : refuse("unavailable", `The actor '${id}' is ${envelope.status} and can keep no more.`);
   }
   const advanced = work.try(input, now, { key: null, request: null, by, principal });
   if (advanced.ok) work.take(advanced);
-  if (work.changed) resident.commit(work.actor, work.records);
+  resident.end(work);
   return advanced.ok ? settled(activity !== null) : refuseFault(advanced.fault);
 }
 
-function resultOf({ ref, outcome, attempts }: SettleCommand): Result {
+function resultOf({ ref, outcome, attempts, errors = [] }: SettleCommand): Result {
+  const before = errors.length === 0 ? {} : { errors: errors.slice(-LIMITS.attemptErrors) };
   return "output" in outcome
-    ? { kind: "activity_done", ref, output: outcome.output, attempts }
-    : { kind: "activity_failed", ref, error: outcome.error };
+    ? { kind: "activity_done", ref, output: outcome.output, attempts, ...before }
+    : { kind: "activity_failed", ref, error: outcome.error, ...before };
 }
 
 /** A result that came while the actor was held back. */
 function keptResult(resident: Resident, ref: string): Result | null {
   return (startOf(resident.outbox, ref)?.known?.input as Result | undefined) ?? null;
-}
-
-/** False where there is no room for it. */
-function keep(resident: Resident, { ref, id, src, input }: Activity, known: Known): boolean {
-  const others = without(resident.outbox, "start", ref);
-  const effect = { kind: "start", ref, id, src, input } as const;
-  const items = [...others, { effect, attempts: 0, nextAt: 0, errors: [], known }];
-  if (!hasRoom(items)) return false;
-  resident.keepOutbox(items);
-  return true;
 }
 
 /** The result that an activity has ended, failed or been parked by. */

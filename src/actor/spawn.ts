@@ -1,5 +1,7 @@
-import { logError } from "../base/log.ts";
+import { refuse } from "../base/errors.ts";
 import { hexOf } from "../base/hex.ts";
+import { logError } from "../base/log.ts";
+import type { Reply } from "../base/reply.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { beginActor } from "../lifecycle/birth.ts";
@@ -16,11 +18,11 @@ import { vanished } from "./erase.ts";
 import { livedElsewhere, machinesAt } from "./past.ts";
 import type { Machines } from "./past.ts";
 import { answeredAt, repeatRow } from "./repeat.ts";
-import { answer, refuse, refuseFault } from "./replies.ts";
+import { answer, refuseFault } from "./replies.ts";
 import type { Reporter } from "./reporter.ts";
 import { recordOf } from "./record-rows.ts";
 import type { Resident } from "./resident.ts";
-import type { Reply, SpawnCommand } from "./rpc.ts";
+import type { SpawnCommand } from "./rpc.ts";
 
 /**
  * Begins an actor, or answers the repeat of the call that did. Either way the directory has its entry before the

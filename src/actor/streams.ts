@@ -13,7 +13,7 @@ import { end, isOpen, keepState, stateOf } from "./stream-socket.ts";
 import type { StreamState } from "./stream-socket.ts";
 
 /** The hibernatable WebSockets of an object. They stay when everything in memory goes. */
-export interface Sockets {
+interface Sockets {
   accept(socket: WebSocket): void;
   all(): WebSocket[];
 }

@@ -4,7 +4,7 @@ import { isFinished } from "../lifecycle/actor.ts";
 import { activePaths, tagsOf } from "../machine/view.ts";
 import type { WaitQuery } from "./rpc.ts";
 
-export type WaitReason = "matched" | "timeout" | "finished";
+type WaitReason = "matched" | "timeout" | "finished";
 type Check = (actor: Actor | null) => WaitReason | null;
 
 /** Callers that wait for a condition; each is told by the commit that fulfils it. Held in memory only: a caller whose object goes away asks again. */

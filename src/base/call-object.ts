@@ -22,7 +22,7 @@ interface PlatformError {
  * version without this method. `failing`: the platform could not do it, as where no more files may be open. `bug`: its
  * code threw.
  */
-export type CallFailure = "lost" | "overloaded" | "older" | "failing" | "bug";
+type CallFailure = "lost" | "overloaded" | "older" | "failing" | "bug";
 
 // For runtimes that throw these without the properties.
 const LOST =
@@ -31,6 +31,8 @@ const OVERLOADED = /Object is overloaded|too much load on Durable Objects/;
 // The platform says it in no other way.
 const OLDER = /^The RPC receiver does not implement\b/;
 const FAILING = /^internal error(?:; reference = \w+)?$/;
+// Not of its statements: the disk, or the memory, does not do it.
+const REFUSED_BY_DISK = /: SQLITE_(?:FULL|IOERR|NOMEM|BUSY|CANTOPEN)$/;
 
 export function classifyCallFailure(error: unknown): CallFailure {
   if (typeof error !== "object" || error === null) return "bug";
@@ -40,7 +42,7 @@ export function classifyCallFailure(error: unknown): CallFailure {
   // An object's own code may have lost another object; that is remote and still a loss.
   if (durableObjectReset === true || LOST.test(text)) return "lost";
   if (OLDER.test(text)) return "older";
-  if (FAILING.test(text)) return "failing";
+  if (FAILING.test(text) || REFUSED_BY_DISK.test(text)) return "failing";
   return retryable === true && remote !== true ? "lost" : "bug";
 }
 

@@ -1,5 +1,5 @@
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
-import type { Failure } from "./errors.ts";
+import { PerdureError } from "./errors.ts";
 
 /**
  * Page cursors: opaque to callers, a list's name and a position inside. The name keeps a cursor
@@ -18,9 +18,10 @@ export function decodeCursor(list: string, cursor: string): number | null {
   return genuine ? position : null;
 }
 
-/** What is said about a cursor that does not decode. */
-export const CURSOR_INVALID: Failure = {
-  code: "cursor_invalid",
-  detail:
-    "Use a nextCursor of this list as it was answered, or leave cursor out to begin at the start.",
-};
+const USE =
+  "Use a nextCursor of this list as it was answered, or leave cursor out to begin at the start.";
+
+/** Of a cursor that does not decode. */
+export function invalidCursor(...more: string[]): PerdureError {
+  return new PerdureError("cursor_invalid", [USE, ...more].join(" "));
+}

@@ -136,11 +136,16 @@ export class PerdureError extends Error {
   }
 }
 
-/** A refusal where a reply is expected. */
+/** A refusal where a reply is expected: as it crosses a remote call, which would make a nameless error of an exception. */
+export interface Refused {
+  ok: false;
+  failure: Failure;
+}
+
 export function refuse(
   code: ErrorCode,
   detail: string,
   more: Omit<Failure, "code" | "detail"> = {},
-): { ok: false; failure: Failure } {
+): Refused {
   return { ok: false, failure: { code, detail, ...more } };
 }

@@ -1,6 +1,6 @@
 import { isRef } from "./ref.ts";
 
-/** Ids of actors, definitions, families: what API.md allows. The registry and object names rely on "/" never being in one. */
+/** Ids of actors, definitions, families. The registry and object names rely on "/" never being in one. */
 export const ID_PATTERN = idPattern(200);
 /** A tenant is named inside its API keys, between underscores. */
 export const TENANT_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;

@@ -311,6 +311,8 @@ export const LIMITS = {
   cronChars: 200,
   /** ms between two slots of a schedule at least: each run is some rows in two objects. */
   cronIntervalMs: 5_000,
+  /** years that a pattern's next slot is searched; 29 February comes on a given weekday within 40, and each year costs processor time. */
+  cronHorizonYears: 40,
   /** ms; a slot that could not be begun for longer was missed. */
   cronGraceMs: 60_000,
   /** missed slots that are counted one by one; more are "as many or more". */
@@ -348,8 +350,9 @@ export const LIMITS = {
   urlChars: 2_048,
   /** webhooks of one tenant: each makes every event that it wants one request dearer. */
   webhooksPerTenant: 50,
-  /** tenants whose webhooks an isolate remembers. */
+  /** tenants whose webhooks, and whose numbers of shards, an isolate remembers. */
   subscriptionsCached: 10_000,
+  shardCountsCached: 10_000,
   /** bytes of JSON; the data of one notice. Standard Webhooks recommends messages below 20 kB. */
   noticeBytes: 16_384,
   /** notices in one call to a webhook's object, and records read at once to make them. */

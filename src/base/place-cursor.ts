@@ -1,4 +1,5 @@
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { invalidCursor } from "./cursor.ts";
 
 /**
  * Cursors of lists that are ordered by birth and id: opaque to callers. `mark` tells the list and its filter,
@@ -17,4 +18,11 @@ export function decodePlace(mark: string, cursor: string): { bornAt: number; id:
   const place = { bornAt: Number(bornAt), id };
   const genuine = Number.isSafeInteger(place.bornAt) && encodePlace(mark, place) === cursor;
   return genuine && id !== "" ? place : null;
+}
+
+/** The same, of a caller's cursor: throws where it is none. */
+export function placeOf(mark: string, cursor: string): { bornAt: number; id: string } {
+  const place = decodePlace(mark, cursor);
+  if (place !== null) return place;
+  throw invalidCursor("A cursor goes with the filter that it came from.");
 }

@@ -1,7 +1,7 @@
 import { Tempo } from "./tempo.ts";
 
-/** One for each rate, so one for each process: all walks over its fleets share it. */
-const TEMPOS = new Map<number, Tempo>();
+/** One for each process, since it has one rate: all walks over its fleets share it. */
+let shared: { perSecond: number; tempo: Tempo } | null = null;
 
 /**
  * Waits until one more sleeping actor may be woken by who walks a fleet. An actor that is awake has files open, and stays
@@ -10,10 +10,6 @@ const TEMPOS = new Map<number, Tempo>();
 export async function wakingTurn(env: { PERDURE_WAKES_PER_SECOND?: string }): Promise<void> {
   const given = Number(env.PERDURE_WAKES_PER_SECOND);
   if (!(given > 0)) return;
-  let tempo = TEMPOS.get(given);
-  if (tempo === undefined) {
-    tempo = new Tempo(given);
-    TEMPOS.set(given, tempo);
-  }
-  await tempo.turn();
+  if (shared?.perSecond !== given) shared = { perSecond: given, tempo: new Tempo(given) };
+  await shared.tempo.turn();
 }

@@ -1,4 +1,5 @@
-import type { ActorRpc, Address, Keyed, Reply } from "../actor/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { ActorRpc, Address, Keyed } from "../actor/rpc.ts";
 import { callObject } from "../base/call-object.ts";
 import { ERRORS, PerdureError } from "../base/errors.ts";
 import type { ErrorCode, Failure } from "../base/errors.ts";

@@ -1,30 +1,27 @@
 import { DurableObject } from "cloudflare:workers";
-import { logError } from "../base/log.ts";
-import type { Env } from "../env.ts";
+import { OneRun } from "../base/one-run.ts";
 import { asData } from "../base/refused.ts";
+import type { Reply } from "../base/reply.ts";
+import type { Env } from "../env.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
 import { cancel } from "./cancel.ts";
 import { Operation } from "./operation.ts";
 import { items, read } from "./read.ts";
-import type { BulkCommand, BulkReply, BulkRpc } from "./rpc.ts";
+import type { BulkCommand, BulkRpc } from "./rpc.ts";
 import { run } from "./run.ts";
 import { start } from "./start.ts";
-
-const RETRY_FIRST_MS = 1_000;
-const RETRY_MOST_MS = 60_000;
 
 /** One bulk operation: its frozen list and what became of each item. It only wires: each verb has a file of its own. */
 export class BulkObject extends DurableObject<Env> implements BulkRpc {
   readonly #operation: Operation;
-  #failures = 0;
-  #running: Promise<void> | null = null;
+  readonly #runs = new OneRun();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const db = new Db(ctx.storage);
-    const alarm = new AlarmClock(ctx.storage, db.meter);
+    const alarm = new AlarmClock(ctx.storage, db);
     this.#operation = new Operation(db, env, alarm, () => ctx.storage.deleteAll());
   }
 
@@ -34,39 +31,26 @@ export class BulkObject extends DurableObject<Env> implements BulkRpc {
   }
 
   override async alarm(): Promise<void> {
-    this.#running ??= this.#run();
-    await this.#running;
+    const { alarm } = this.#operation;
+    await this.#runs.join(() => {
+      alarm.wentOff();
+      return alarm.retrying("bulk alarm", () => run(this.#operation));
+    });
   }
 
-  /** Never throws for work that could not be done: the platform would drop the alarm after six tries. */
-  async #run(): Promise<void> {
-    this.#operation.alarmWentOff();
-    try {
-      await run(this.#operation);
-      this.#failures = 0;
-    } catch (error) {
-      logError("error", error, { during: "bulk alarm" });
-      const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
-      this.#failures += 1;
-      this.#operation.alarm.ensure(Date.now() + delay);
-    } finally {
-      this.#running = null;
-    }
-  }
-
-  start(command: BulkCommand): Promise<BulkReply> {
+  start(command: BulkCommand): Promise<Reply> {
     return asData(() => start(this.#operation, command));
   }
 
-  read(): Promise<BulkReply> {
+  read(): Promise<Reply> {
     return asData(() => read(this.#operation));
   }
 
-  items(query: Parameters<BulkRpc["items"]>[0]): Promise<BulkReply> {
+  items(query: Parameters<BulkRpc["items"]>[0]): Promise<Reply> {
     return asData(async () => items(this.#operation, query));
   }
 
-  cancel(): Promise<BulkReply> {
+  cancel(): Promise<Reply> {
     return asData(() => cancel(this.#operation));
   }
 }

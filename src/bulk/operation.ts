@@ -1,3 +1,4 @@
+import type { Reply } from "../base/reply.ts";
 import type { Env } from "../env.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 import { ITEMS_PER_GROUP, nextNumber, saveGroup, sumGroups } from "../storage/bulk-groups.ts";
@@ -9,7 +10,7 @@ import { storedVersion } from "../storage/schema.ts";
 import { ITEMS_PER_CHUNK, readChunk } from "../storage/bulk-selection.ts";
 import type { ItemPair } from "../storage/bulk-selection.ts";
 import type { Db } from "../storage/db.ts";
-import type { BulkCommand, BulkReply } from "./rpc.ts";
+import type { BulkCommand } from "./rpc.ts";
 
 /** Groups that are under way at once, so that the slowest item of one does not hold up the next. */
 export const GROUPS_AT_ONCE = 3;
@@ -20,10 +21,9 @@ export class Operation {
   readonly env: Env;
   readonly alarm: AlarmClock;
   /** The selection that is being written down by this life. */
-  selecting: { request: string; reply: Promise<BulkReply> } | null = null;
+  selecting: { request: string; reply: Promise<Reply> } | null = null;
   readonly #deleteAll: () => Promise<void>;
   #opened = false;
-  #alarmKnown = false;
   #command: BulkCommand | null = null;
   #counts: GroupCounts | null = null;
   #begun: number | null = null;
@@ -59,18 +59,6 @@ export class Operation {
     this.#chunk = null;
     this.alarm.wentOff();
     await this.#deleteAll();
-  }
-
-  /** Learns which alarm the platform holds, once per life. */
-  async knowAlarm(): Promise<void> {
-    if (this.#alarmKnown) return;
-    await this.alarm.load();
-    this.#alarmKnown = true;
-  }
-
-  alarmWentOff(): void {
-    this.alarm.wentOff();
-    this.#alarmKnown = true;
   }
 
   command(): BulkCommand {

@@ -1,14 +1,16 @@
 import { refuse } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
 import { ITEMS_PER_GROUP, groupWith, nextNumber, readGroup } from "../storage/bulk-groups.ts";
 import type { Outcome } from "../storage/bulk-groups.ts";
 import type { OperationRow } from "../storage/bulk-operation.ts";
 import type { ItemPair } from "../storage/bulk-selection.ts";
 import type { Operation } from "./operation.ts";
-import type { BulkCommand, BulkOutcome, BulkReply } from "./rpc.ts";
+import type { BulkCommand, BulkOutcome } from "./rpc.ts";
 
-export function noSuchBulk(): BulkReply {
+export function noSuchBulk(): Reply {
   return refuse(
     "bulk_not_found",
     "There is no bulk operation of this id; POST /v1/bulk answers the id. They are erased 30 days after their end.",
@@ -19,16 +21,16 @@ export function noSuchBulk(): BulkReply {
 const LOST_ALARM_MS = 60_000;
 
 /** The operation and how far it is. Writes nothing, unless the operation should have an alarm and has none. */
-export async function read(operation: Operation): Promise<BulkReply> {
+export async function read(operation: Operation): Promise<Reply> {
   const row = operation.row();
   if (row !== null && row.state !== "selecting" && row.finishedAt === null) {
-    await operation.knowAlarm();
+    await operation.alarm.known();
     operation.alarm.ensure(Date.now() + LOST_ALARM_MS);
   }
   return view(operation);
 }
 
-export function view(operation: Operation): BulkReply {
+export function view(operation: Operation): Reply {
   const row = operation.row();
   if (row === null || row.state === "selecting") return noSuchBulk();
   const command = operation.command();
@@ -45,7 +47,7 @@ export function view(operation: Operation): BulkReply {
     createdAt: isoTime(row.createdAt),
     finishedAt: row.finishedAt === null ? null : isoTime(row.finishedAt),
   };
-  return { ok: true, status: 200, body };
+  return answer(200, body);
 }
 
 function filterOf({ filter, refs }: BulkCommand): JsonObject {
@@ -61,7 +63,7 @@ function filterOf({ filter, refs }: BulkCommand): JsonObject {
 export function items(
   operation: Operation,
   { after, limit, outcome }: { after: number; limit: number; outcome: BulkOutcome | null },
-): BulkReply {
+): Reply {
   const row = operation.row();
   if (row === null || row.state === "selecting") return noSuchBulk();
   const page: JsonValue[] = [];
@@ -83,8 +85,8 @@ export function items(
   return answerItems(page, null);
 }
 
-function answerItems(page: JsonValue[], nextAfter: number | null): BulkReply {
-  return { ok: true, status: 200, body: { items: page, nextAfter, asOf: isoTime(Date.now()) } };
+function answerItems(page: JsonValue[], nextAfter: number | null): Reply {
+  return answer(200, { items: page, nextAfter, asOf: isoTime(Date.now()) });
 }
 
 /** First item of the first group from the one of item `number` on that may have such an outcome. */

@@ -1,5 +1,5 @@
-import type { Failure } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Filter } from "../directory/rpc.ts";
 
 export type BulkAction = "send" | "pause" | "resume" | "terminate" | "retry" | "replay";
@@ -22,18 +22,14 @@ export interface BulkCommand {
   principal: string;
 }
 
-export type BulkReply =
-  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
-  | { ok: false; failure: Failure };
-
 /** One bulk operation, in an object named `tenant/id`. */
 export interface BulkRpc {
   /** 202 `{id}`, after the whole selection was written down. */
-  start(command: BulkCommand): Promise<BulkReply>;
+  start(command: BulkCommand): Promise<Reply>;
   /** 200 `{id, action, state, total, counts, …}`. */
-  read(): Promise<BulkReply>;
+  read(): Promise<Reply>;
   /** 200 `{items, nextAfter, asOf}`; `after` is how many items of the list come before the page. */
-  items(query: { after: number; limit: number; outcome: BulkOutcome | null }): Promise<BulkReply>;
+  items(query: { after: number; limit: number; outcome: BulkOutcome | null }): Promise<Reply>;
   /** 200, as `read`. */
-  cancel(): Promise<BulkReply>;
+  cancel(): Promise<Reply>;
 }

@@ -1,14 +1,17 @@
 import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { selectActors } from "../directory/fleet.ts";
 import { insertOperation, updateState } from "../storage/bulk-operation.ts";
 import { ITEMS_PER_CHUNK, insertChunk } from "../storage/bulk-selection.ts";
 import type { ItemPair } from "../storage/bulk-selection.ts";
 import type { Operation } from "./operation.ts";
-import type { BulkCommand, BulkReply } from "./rpc.ts";
+import type { BulkCommand } from "./rpc.ts";
 
 /** Accepts an operation once its whole list is written down. A repeat finds it, or joins the selection under way. */
-export async function start(operation: Operation, command: BulkCommand): Promise<BulkReply> {
+export async function start(operation: Operation, command: BulkCommand): Promise<Reply> {
   const { selecting } = operation;
   if (selecting !== null) {
     if (selecting.request !== command.request) {
@@ -35,8 +38,8 @@ export async function start(operation: Operation, command: BulkCommand): Promise
   }
 }
 
-async function select(operation: Operation, command: BulkCommand): Promise<BulkReply> {
-  await operation.knowAlarm();
+async function select(operation: Operation, command: BulkCommand): Promise<Reply> {
+  await operation.alarm.known();
   const db = operation.open();
   const createdAt = Date.now();
   insertOperation(db, { request: command.request, command: JSON.stringify(command), createdAt });
@@ -50,10 +53,9 @@ async function select(operation: Operation, command: BulkCommand): Promise<BulkR
       total += page.length;
       if (total > LIMITS.bulkItems) {
         await operation.empty();
-        return refuse(
-          "limit_exceeded",
+        return refuseLimit(
+          "bulkItems",
           `The filter selects more than ${LIMITS.bulkItems} actors; narrow it and do the rest in another operation.`,
-          { extra: { limit: "bulkItems", most: LIMITS.bulkItems } },
         );
       }
       for (const { id, uid } of page) {
@@ -78,10 +80,10 @@ async function select(operation: Operation, command: BulkCommand): Promise<BulkR
   }
 }
 
-function accepted(id: string): BulkReply {
-  return { ok: true, status: 202, body: { id } };
+function accepted(id: string): Reply {
+  return answer(202, { id });
 }
 
-function replayed(reply: BulkReply): BulkReply {
+function replayed(reply: Reply): Reply {
   return reply.ok ? { ...reply, replayed: true } : reply;
 }

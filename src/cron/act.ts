@@ -1,4 +1,5 @@
-import type { ActorRpc, Address, Keyed, Reply, SendCommand } from "../actor/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { ActorRpc, Address, Keyed, SendCommand } from "../actor/rpc.ts";
 import { callObject } from "../base/call-object.ts";
 import { ERRORS, PerdureError } from "../base/errors.ts";
 import type { ErrorCode, Failure } from "../base/errors.ts";
@@ -44,7 +45,7 @@ export type Attempt =
   | { kind: "again"; code: string; detail: string; lost: boolean };
 
 /** Where attempts write down whom they are for, before they call it. */
-export type Pin = (target: Target | null) => void;
+type Pin = (target: Target | null) => void;
 
 type Objects = Pick<Env, "ACTORS"> & DirectoryEnv;
 
@@ -52,7 +53,7 @@ type Objects = Pick<Env, "ACTORS"> & DirectoryEnv;
  * The idempotency key of a slot, by which it happens once however often it is tried; it is the id of the actor
  * that it spawns, too.
  */
-export function slotKey({ id, generation, slot }: Pick<Run, "id" | "generation" | "slot">): string {
+function slotKey({ id, generation, slot }: Pick<Run, "id" | "generation" | "slot">): string {
   return `schedule:${id}:${generation}:${isoTime(slot)}`;
 }
 

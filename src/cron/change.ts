@@ -1,18 +1,18 @@
+import { answer } from "../base/reply.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import { deleteSchedule, findSchedule, setScheduleState } from "../storage/cron-schedules.ts";
 import type { ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
 import { answerOnce } from "../storage/once.ts";
-import type { CollectionKey } from "../storage/once.ts";
 import { slotsOf } from "./pattern.ts";
-import type { CronReply } from "./rpc.ts";
-import { answer, notFound, scheduleView } from "./view.ts";
+import { notFound, scheduleView } from "./view.ts";
 
 /** Pausing what is paused, or resuming what is not, changes nothing. */
 export function setPaused(
   db: Db | null,
   command: { id: string; paused: boolean } & CollectionKey,
   now: number,
-): CronReply {
+): Reply {
   const { id, paused } = command;
   if (!db) return notFound(id);
   return answerOnce(
@@ -41,7 +41,7 @@ function resumedAt({ cron, timezone, next_at }: ScheduleRow, now: number): numbe
   return next_at !== null && next_at > now ? next_at : slotsOf(cron, timezone)(now);
 }
 
-export function remove(db: Db | null, id: string): CronReply {
+export function remove(db: Db | null, id: string): Reply {
   const row = db && findSchedule(db, id);
   if (!db || !row) return notFound(id);
   db.transaction(() => deleteSchedule(db, row.generation));

@@ -1,19 +1,20 @@
 import { callObject } from "../base/call-object.ts";
 import { refuse } from "../base/errors.ts";
-import type { Failure } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import { bytesOver, canonicalJson } from "../base/json.ts";
 import type { JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Env } from "../env.ts";
 import { countSchedules, findSchedule, insertSchedule } from "../storage/cron-schedules.ts";
 import type { ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
 import { answerOnce, answeredBefore } from "../storage/once.ts";
 import { slotsOf, timingProblem } from "./pattern.ts";
-import type { CreateSchedule, CronReply, ScheduleSpec } from "./rpc.ts";
-import { answer, scheduleView } from "./view.ts";
-
-type Refusal = { ok: false; failure: Failure };
+import type { CreateSchedule, ScheduleSpec } from "./rpc.ts";
+import { scheduleView } from "./view.ts";
 
 /** Keeps a schedule, or answers why not; `stored` and `open` give the database without and with its tables. */
 export async function create(
@@ -21,7 +22,7 @@ export async function create(
   open: () => Db,
   env: Pick<Env, "REGISTRY">,
   command: CreateSchedule,
-): Promise<CronReply> {
+): Promise<Reply> {
   const { tenant, id, spec, principal } = command;
   const before = answeredBefore(stored(), command);
   if (before) return before;
@@ -39,10 +40,9 @@ export async function create(
       );
     }
     if (countSchedules(db) >= LIMITS.schedulesPerTenant) {
-      return refuse(
-        "limit_exceeded",
+      return refuseLimit(
+        "schedulesPerTenant",
         `A tenant has at most ${LIMITS.schedulesPerTenant} schedules; delete one that is no longer needed.`,
-        { extra: { limit: "schedulesPerTenant", most: LIMITS.schedulesPerTenant } },
       );
     }
     const { cron, timezone, catchUp } = spec;
@@ -53,7 +53,7 @@ export async function create(
   });
 }
 
-function unfit(spec: ScheduleSpec, action: string, now: number): Refusal | null {
+function unfit(spec: ScheduleSpec, action: string, now: number): Refused | null {
   const problem = timingProblem(spec.cron, spec.timezone, now);
   if (problem) {
     const [, member] = problem.pointer.split("/");
@@ -62,10 +62,9 @@ function unfit(spec: ScheduleSpec, action: string, now: number): Refusal | null 
     });
   }
   if (bytesOver(LIMITS.scheduleBytes, action) <= LIMITS.scheduleBytes) return null;
-  return refuse(
-    "limit_exceeded",
+  return refuseLimit(
+    "scheduleBytes",
     `What a schedule spawns or sends has at most ${LIMITS.scheduleBytes} bytes of JSON.`,
-    { extra: { limit: "scheduleBytes", most: LIMITS.scheduleBytes } },
   );
 }
 
@@ -74,7 +73,7 @@ async function unknownDefinition(
   env: Pick<Env, "REGISTRY">,
   tenant: string,
   { spawn }: ScheduleSpec,
-): Promise<Refusal | null> {
+): Promise<Refused | null> {
   if (spawn === null) return null;
   const { definitionId } = spawn;
   const known = await callObject(env.REGISTRY, tenant, true, (registry) =>

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { asData } from "../base/refused.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Env } from "../env.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { openCron } from "../storage/cron-schema.ts";
@@ -18,12 +19,11 @@ export class CronObject extends DurableObject<Env> implements Rpc.CronRpc {
   readonly #alarm: AlarmClock;
   readonly #runner: Runner;
   #opened = false;
-  #awake: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = new Db(ctx.storage);
-    this.#alarm = new AlarmClock(ctx.storage, this.#db.meter);
+    this.#alarm = new AlarmClock(ctx.storage, this.#db);
     this.#runner = new Runner(this.#stored, env, this.#alarm);
   }
 
@@ -33,37 +33,35 @@ export class CronObject extends DurableObject<Env> implements Rpc.CronRpc {
   }
 
   override async alarm(): Promise<void> {
-    // Before the alarm counts as gone: what the platform held may be being asked for.
-    await this.#wake();
     await this.#runner.ring();
   }
 
-  create(command: Rpc.CreateSchedule): Promise<Rpc.CronReply> {
+  create(command: Rpc.CreateSchedule): Promise<Reply> {
     return this.#expected(() => create(this.#stored, this.#open, this.env, command));
   }
 
-  list(query: { limit: number; cursor: string | null }): Promise<Rpc.CronReply> {
+  list(query: { limit: number; cursor: string | null }): Promise<Reply> {
     return this.#expected(() => list(this.#stored(), query, Date.now()));
   }
 
-  read(id: string): Promise<Rpc.CronReply> {
+  read(id: string): Promise<Reply> {
     return this.#expected(() => read(this.#stored(), id));
   }
 
-  remove(id: string): Promise<Rpc.CronReply> {
+  remove(id: string): Promise<Reply> {
     return this.#expected(() => remove(this.#stored(), id));
   }
 
-  setPaused(command: Parameters<Rpc.CronRpc["setPaused"]>[0]): Promise<Rpc.CronReply> {
+  setPaused(command: Parameters<Rpc.CronRpc["setPaused"]>[0]): Promise<Reply> {
     return this.#expected(() => setPaused(this.#stored(), command, Date.now()));
   }
 
-  runs(query: { id: string; limit: number; cursor: string | null }): Promise<Rpc.CronReply> {
+  runs(query: { id: string; limit: number; cursor: string | null }): Promise<Reply> {
     return this.#expected(() => runs(this.#stored(), query, Date.now()));
   }
 
   async tend(): Promise<boolean> {
-    await this.#wake();
+    await this.#alarm.known();
     const db = this.#stored();
     return db !== null && this.#runner.ensureAlarm(db);
   }
@@ -81,18 +79,9 @@ export class CronObject extends DurableObject<Env> implements Rpc.CronRpc {
   readonly #stored = (): Db | null =>
     this.#opened || storedVersion(this.#db) > 0 ? this.#open() : null;
 
-  /** Learns once per life which alarm there is. */
-  #wake(): Promise<void> {
-    this.#awake ??= this.#alarm.load().catch((error: unknown) => {
-      this.#awake = null;
-      throw error;
-    });
-    return this.#awake;
-  }
-
-  #expected(ask: () => Rpc.CronReply | Promise<Rpc.CronReply>): Promise<Rpc.CronReply> {
+  #expected(ask: () => Reply | Promise<Reply>): Promise<Reply> {
     return asData(async () => {
-      await this.#wake();
+      await this.#alarm.known();
       const reply = await ask();
       // In the turn of what was written; and an alarm that was lost is found missing here.
       const db = this.#stored();

@@ -7,25 +7,74 @@ export type NextSlot = (after: number) => number | null;
 
 const SECOND = 1_000;
 
-/**
- * The slots of a pattern in a time zone. Croner is only asked for times: without a function it starts no timer.
- * It looks 400 years ahead at most, month by month and day by day, so no pattern keeps it busy.
- */
+const MINUTE = 60 * SECOND;
+
+/** The slots of a pattern in a time zone, as far as LIMITS.cronHorizonYears goes. Throws what croner does not take. */
 export function slotsOf(cron: string, timezone: string): NextSlot {
-  const pattern = new Cron(cron, {
-    timezone,
-    paused: true,
-    mode: "5-or-6-parts",
-    // As cron does: times that are written out run once a day whatever the clocks do, others by the real hour.
-    fixedTimeRule: "no-wildcard",
-  });
+  const fields = fieldsOf(cron, timezone);
+  const [second = "0", ...rest] = fields;
+  // Times that are written out are kept in a gap of the clock, all at its end; croner does that.
+  const isWritten = !/[*/?]/.test(fields.slice(0, 3).join());
+  const next = isWritten
+    ? withinHorizon(fields, timezone)
+    : byMinutes(withinHorizon(["*/60", ...rest], timezone), secondsOf(second));
   return (after) => {
-    const next = pattern.nextRun(new Date(after))?.getTime() ?? null;
+    const slot = next(after);
     // A slot met again would be run again.
-    if (next !== null && next <= after)
-      throw new Error(`${cron} leads back from ${after} to ${next}`);
-    return next;
+    if (slot !== null && slot <= after)
+      throw new Error(`${cron} leads back from ${after} to ${slot}`);
+    return slot;
   };
+}
+
+/** Six fields, of five or a nickname too. */
+function fieldsOf(cron: string, timezone: string): string[] {
+  const written = croner(cron, timezone, "5-or-6-parts").getPattern() ?? cron;
+  const fields = written.trim().split(/\s+/);
+  return fields.length === 5 ? ["0", ...fields] : fields;
+}
+
+/** Croner alone walks on for centuries, second by second where the clock leaves an hour out each time; a field of years ends it. */
+function withinHorizon(fields: readonly string[], timezone: string): NextSlot {
+  let pattern: Cron | null = null;
+  let from = 0;
+  return (after) => {
+    // The year before is still under way somewhere.
+    const year = new Date(after).getUTCFullYear() - 1;
+    if (pattern === null || year !== from) {
+      const years = `${year}-${year + 1 + LIMITS.cronHorizonYears}`;
+      pattern = croner([...fields, years].join(" "), timezone, "7-part");
+      from = year;
+    }
+    return pattern.nextRun(new Date(after))?.getTime() ?? null;
+  };
+}
+
+/** Clocks change by whole minutes, so a minute has all of its seconds or none: only minutes need be searched. */
+function byMinutes(minutes: NextSlot, seconds: readonly number[]): NextSlot {
+  return (after) => {
+    const minute = minutes(Math.floor(after / MINUTE) * MINUTE - 1);
+    if (minute === null) return null;
+    const second = seconds.find((ms) => minute + ms > after);
+    if (second !== undefined) return minute + second;
+    const following = minutes(minute);
+    return following === null ? null : following + (seconds[0] as number);
+  };
+}
+
+/** ms from the minute's begin, going up. */
+function secondsOf(field: string): number[] {
+  const pattern = croner(`${field} * * * * *`, "UTC", "5-or-6-parts");
+  return pattern
+    .nextRuns(60, new Date(-1))
+    .map((slot) => slot.getTime())
+    .filter((ms) => ms < MINUTE);
+}
+
+/** Only asked for times: without a function it starts no timer. */
+function croner(cron: string, timezone: string, mode: "5-or-6-parts" | "7-part"): Cron {
+  // As cron does: times that are written out run once a day whatever the clocks do, others by the real hour.
+  return new Cron(cron, { timezone, paused: true, mode, fixedTimeRule: "no-wildcard" });
 }
 
 const FORM =
@@ -54,7 +103,7 @@ export function timingProblem(cron: string, timezone: string, now: number): Prob
     const why = reasonOf((error as Error).message, cron);
     return problem("/cron", "invalid_cron", `is not a cron pattern: ${why}. ${FORM}`);
   }
-  if (leastInterval(cron) < LIMITS.cronIntervalMs) {
+  if (leastInterval(cron, timezone) < LIMITS.cronIntervalMs) {
     return problem(
       "/cron",
       "too_frequent",
@@ -65,7 +114,7 @@ export function timingProblem(cron: string, timezone: string, now: number): Prob
     return problem(
       "/cron",
       "never_due",
-      "never matches: no coming day fits its day of month, month and day of week together.",
+      `has no time within ${LIMITS.cronHorizonYears} years: no day fits its day of month, month and day of week together, or the clock leaves its hours out on those that do.`,
     );
   }
   return null;
@@ -112,18 +161,10 @@ function isTimeZone(name: string): boolean {
 }
 
 /** ms between two slots of the field of seconds at least, as if every minute were one of the pattern's. */
-function leastInterval(cron: string): number {
-  const fields = cron.trim().split(/\s+/);
-  if (fields.length < 6) return 60 * SECOND;
-  const next = slotsOf(`${fields[0]} * * * * *`, "UTC");
-  let least = 60 * SECOND;
-  for (let at = next(0); at !== null && at <= 120 * SECOND;) {
-    const following = next(at);
-    if (following === null) break;
-    least = Math.min(least, following - at);
-    at = following;
-  }
-  return least;
+function leastInterval(cron: string, timezone: string): number {
+  const seconds = secondsOf(fieldsOf(cron, timezone)[0] as string);
+  const following = [...seconds.slice(1), (seconds[0] as number) + MINUTE];
+  return Math.min(...following.map((at, index) => at - (seconds[index] as number)));
 }
 
 function problem(pointer: string, code: string, message: string): Problem {

@@ -1,18 +1,18 @@
-import { CURSOR_INVALID, decodeCursor } from "../base/cursor.ts";
 import { pageDown } from "../base/page-down.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { pageOfRuns } from "../storage/cron-runs.ts";
 import type { RunRow } from "../storage/cron-runs.ts";
 import { findSchedule, pageOfSchedules } from "../storage/cron-schedules.ts";
 import type { ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
-import type { CronReply } from "./rpc.ts";
-import { answer, notFound, openRun, runView, scheduleView } from "./view.ts";
+import { notFound, openRun, runView, scheduleView } from "./view.ts";
 
 export function list(
   db: Db | null,
   query: { limit: number; cursor: string | null },
   now: number,
-): CronReply {
+): Reply {
   return pageDown<ScheduleRow>(
     "schedules",
     query,
@@ -23,7 +23,7 @@ export function list(
   );
 }
 
-export function read(db: Db | null, id: string): CronReply {
+export function read(db: Db | null, id: string): Reply {
   const row = db && findSchedule(db, id);
   return db && row ? answer(200, scheduleView(db, row)) : notFound(id);
 }
@@ -33,14 +33,11 @@ export function runs(
   db: Db | null,
   query: { id: string; limit: number; cursor: string | null },
   now: number,
-): CronReply {
+): Reply {
   const row = db && findSchedule(db, query.id);
   if (!db || !row) return notFound(query.id);
   // Bound to the generation: another schedule under this id has other runs.
   const name = `runs of ${row.generation}`;
-  if (query.cursor !== null && decodeCursor(name, query.cursor) === null) {
-    return { ok: false, failure: CURSOR_INVALID };
-  }
   const open = openRun(row);
   return pageDown<RunRow | null>(
     name,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import type { CollectionKey, KeyedReply } from "../storage/once.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 
 export interface CronSpawn {
   /** A definition or a family. */
@@ -33,25 +33,23 @@ export interface CreateSchedule extends CollectionKey {
   principal: string;
 }
 
-export type CronReply = KeyedReply;
-
 /**
  * The recurring schedules of one tenant, in an object named by it. Reading one that has none writes nothing.
  * Stays compatible one version back and forth.
  */
 export interface CronRpc {
   /** 201 schedule. */
-  create(command: CreateSchedule): Promise<CronReply>;
+  create(command: CreateSchedule): Promise<Reply>;
   /** 200 `{items, nextCursor, asOf}`, newest first. */
-  list(query: { limit: number; cursor: string | null }): Promise<CronReply>;
+  list(query: { limit: number; cursor: string | null }): Promise<Reply>;
   /** 200 schedule. */
-  read(id: string): Promise<CronReply>;
+  read(id: string): Promise<Reply>;
   /** 204. */
-  remove(id: string): Promise<CronReply>;
+  remove(id: string): Promise<Reply>;
   /** 200 schedule. */
-  setPaused(command: { id: string; paused: boolean } & CollectionKey): Promise<CronReply>;
+  setPaused(command: { id: string; paused: boolean } & CollectionKey): Promise<Reply>;
   /** Sets an alarm that was lost. Whether any schedule waits for one. */
   tend(): Promise<boolean>;
   /** 200 `{items, nextCursor, asOf}`, youngest first. */
-  runs(query: { id: string; limit: number; cursor: string | null }): Promise<CronReply>;
+  runs(query: { id: string; limit: number; cursor: string | null }): Promise<Reply>;
 }

@@ -11,7 +11,7 @@ export interface Passed {
 }
 
 /** What to do about the slots that are due. */
-export interface Decision {
+interface Decision {
   passed: Passed | null;
   run: number | null;
   /** The first slot that this decision says nothing about. */

@@ -1,18 +1,14 @@
 import { ERRORS, refuse } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Refused } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { pageOfRuns } from "../storage/cron-runs.ts";
 import type { RunRow } from "../storage/cron-runs.ts";
 import { readAction } from "../storage/cron-schedules.ts";
 import type { ScheduleRow } from "../storage/cron-schedules.ts";
 import type { Db } from "../storage/db.ts";
-import type { CronReply } from "./rpc.ts";
 
-export function answer(status: number, body: JsonValue): CronReply {
-  return { ok: true, status, body };
-}
-
-export function notFound(id: string): CronReply {
+export function notFound(id: string): Refused {
   return refuse(
     "schedule_not_found",
     `${ERRORS.schedule_not_found.title}: ${id}. GET /v1/schedules lists what there is.`,

@@ -1,4 +1,5 @@
 import { LIMITS } from "../base/limits.ts";
+import { othersTurn } from "../base/pause.ts";
 import { askRefs, askShard } from "./ask.ts";
 import type { DirectoryEnv } from "./ask.ts";
 import type { ReadBehind } from "./merge.ts";
@@ -48,6 +49,7 @@ async function pickAll(
   const count = await shardCount(env, tenant, false);
   if (count === null) return [];
   const byShard = Map.groupBy(ids, (id) => entryShard(tenant, count, id));
+  await othersTurn();
   const picked = await Promise.all(
     [...byShard].map(([name, some]) =>
       askShard(env, name, (shard) => shard.pick({ ids: some, filter })),

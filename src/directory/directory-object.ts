@@ -1,6 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { asWrapped } from "../base/refused.ts";
+import type { Wrapped } from "../base/refused.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Env } from "../env.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
@@ -14,7 +16,6 @@ import { bury } from "./bury.ts";
 import { candidates } from "./candidates.ts";
 import { count, figures } from "./count.ts";
 import { Debts } from "./debts.ts";
-import { asGiven } from "./given.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { Lag } from "./lag.ts";
 import { list, pick, select } from "./list.ts";
@@ -28,7 +29,6 @@ import type {
   DirectoryRpc,
   Entry,
   Filter,
-  Given,
   OutcomesQuery,
   Place,
   RuleQuery,
@@ -46,13 +46,12 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
   readonly #commits: GroupCommit;
   readonly #debts: Debts;
   #shard: Shard | null = null;
-  #alarmKnown: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const db = new Db(ctx.storage);
     this.#db = db;
-    this.#alarm = new AlarmClock(ctx.storage, db.meter);
+    this.#alarm = new AlarmClock(ctx.storage, db);
     const ledger = {
       transaction: <T>(closure: () => T): T => db.transaction(closure),
       committed: () => this.#follow(),
@@ -75,19 +74,19 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     return this.#commits.commits;
   }
 
-  put(entry: Entry): Promise<Given<null>> {
-    return asGiven(() => this.#change((shard) => put(shard, entry, Date.now())));
+  put(entry: Entry): Promise<Wrapped<null>> {
+    return asWrapped(() => this.#change((shard) => put(shard, entry, Date.now())));
   }
 
-  bury(gone: Buried): Promise<Given<null>> {
-    return asGiven(async () => {
+  bury(gone: Buried): Promise<Wrapped<null>> {
+    return asWrapped(async () => {
       const idHash = await sha256Hex(gone.id);
       return await this.#change((shard) => bury(shard, { ...gone, idHash }, Date.now()));
     });
   }
 
-  unavailable(actor: { id: string; uid: string }): Promise<Given<null>> {
-    return asGiven(() => this.#change((shard) => unavailable(shard, actor, Date.now())));
+  unavailable(actor: { id: string; uid: string }): Promise<Wrapped<null>> {
+    return asWrapped(() => this.#change((shard) => unavailable(shard, actor, Date.now())));
   }
 
   list(query: { filter: Filter; after: Place | null; limit: number }) {
@@ -125,8 +124,8 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     );
   }
 
-  survey(query: RuleQuery & { samples: number }): Promise<Given<Survey>> {
-    return asGiven(async () => {
+  survey(query: RuleQuery & { samples: number }): Promise<Wrapped<Survey>> {
+    return asWrapped(async () => {
       const screen = new RuleScreen(query);
       if (!(await this.#exists())) return { classes: [], finished: 0, outcomes: noOutcomes() };
       return await survey(() => this.#reading(), screen, query);
@@ -171,13 +170,13 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
 
   /** A change in the next group. */
   async #change(change: (shard: Shard) => void): Promise<null> {
-    await this.#woken();
+    await this.#alarm.known();
     await this.#commits.add(() => change(this.#open()));
     return null;
   }
 
-  #read<T>(read: (shard: Shard) => T, nothing: () => T): Promise<Given<T>> {
-    return asGiven(async () => {
+  #read<T>(read: (shard: Shard) => T, nothing: () => T): Promise<Wrapped<T>> {
+    return asWrapped(async () => {
       if (!(await this.#exists())) return nothing();
       return read(this.#reading());
     });
@@ -192,14 +191,8 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
   /** Whether anything was ever written here. */
   async #exists(): Promise<boolean> {
     if (this.#shard === null && storedVersion(this.#db) === 0) return false;
-    await this.#woken();
+    await this.#alarm.known();
     return true;
-  }
-
-  /** Learns once per wake which alarm the platform holds. */
-  #woken(): Promise<void> {
-    this.#alarmKnown ??= this.#alarm.load();
-    return this.#alarmKnown;
   }
 
   /** What is stored, with its tables, made now if need be. */

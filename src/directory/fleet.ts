@@ -11,7 +11,7 @@ import { shardNames } from "../base/ids.ts";
 import { shardCount } from "./shards.ts";
 
 /** Which actors of a tenant are meant. */
-export interface Selection {
+interface Selection {
   filter: Filter;
   /** References that they have, all of them. */
   refs: Refs;

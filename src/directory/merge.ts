@@ -1,3 +1,4 @@
+import { othersTurn } from "../base/pause.ts";
 import { comparePlaces } from "./place.ts";
 import type { Place } from "./rpc.ts";
 
@@ -53,6 +54,8 @@ export class Merge<Item extends Place> {
     for (;;) {
       const dry = this.#sources.filter(isDry);
       if (dry.length === 0) return;
+      // One for all of them: timers of a request go off one after the other, and a busy server takes its time for each.
+      await othersTurn();
       await Promise.all(
         dry.map(async (source) => {
           const page = await source.read(source.next, this.#share);

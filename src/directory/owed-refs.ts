@@ -1,7 +1,6 @@
 import type { Age } from "./age.ts";
+import type { Refs } from "./by-refs.ts";
 import type { RefChange } from "./rpc.ts";
-
-type Refs = { readonly [name: string]: string };
 
 /**
  * What an actor's references became: those of `before` that are no more, and those of `after` that are new

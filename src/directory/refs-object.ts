@@ -1,6 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
+import { asWrapped } from "../base/refused.ts";
+import type { Wrapped } from "../base/refused.ts";
 import type { Env } from "../env.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
@@ -8,21 +10,19 @@ import type { Meter } from "../storage/db.ts";
 import { holdersOf, oldestLost, pruneLost } from "../storage/refs-rows.ts";
 import { openRefs } from "../storage/refs-schema.ts";
 import { storedVersion } from "../storage/schema.ts";
-import { asGiven } from "./given.ts";
 import { takeRefChange } from "./ref-change.ts";
-import type { Given, Place, RefChange, RefsRpc, Selected } from "./rpc.ts";
+import type { Place, RefChange, RefsRpc, Selected } from "./rpc.ts";
 
 /** One shard of a tenant's references to actors. Reading one that has nothing writes nothing. */
 export class RefsObject extends DurableObject<Env> implements RefsRpc {
   readonly #db: Db;
   readonly #alarm: AlarmClock;
   #opened = false;
-  #alarmKnown: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = new Db(ctx.storage);
-    this.#alarm = new AlarmClock(ctx.storage, this.#db.meter);
+    this.#alarm = new AlarmClock(ctx.storage, this.#db);
   }
 
   /** Rows and alarms since this object woke, for tests that count. */
@@ -30,10 +30,9 @@ export class RefsObject extends DurableObject<Env> implements RefsRpc {
     return this.#db.meter;
   }
 
-  apply(changes: RefChange[]): Promise<Given<null>> {
-    return asGiven(async () => {
-      this.#alarmKnown ??= this.#alarm.load();
-      await this.#alarmKnown;
+  apply(changes: RefChange[]): Promise<Wrapped<null>> {
+    return asWrapped(async () => {
+      await this.#alarm.known();
       const db = this.#open();
       const now = Date.now();
       const lost = db.transaction(
@@ -49,8 +48,8 @@ export class RefsObject extends DurableObject<Env> implements RefsRpc {
     value: string;
     limit: number;
     after?: Place | null;
-  }): Promise<Given<(Selected & Place)[]>> {
-    return asGiven(async () => {
+  }): Promise<Wrapped<(Selected & Place)[]>> {
+    return asWrapped(async () => {
       if (!this.#opened && storedVersion(this.#db) === 0) return [];
       const { name, value, after = null, limit } = query;
       return holdersOf(this.#open(), name, value, after, Math.min(limit, LIMITS.entriesPerCall));

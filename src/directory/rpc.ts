@@ -1,4 +1,4 @@
-import type { Failure } from "../base/errors.ts";
+import type { Wrapped } from "../base/refused.ts";
 import type { ActorStatus, AttentionReason } from "../lifecycle/types.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { Match, Since } from "../migration/pattern.ts";
@@ -114,7 +114,7 @@ export interface RuleQuery {
 }
 
 /** How many actors there are of each decision, on codes alone. */
-export interface Decided {
+interface DecisionCounts {
   match: number;
   pending: number;
   diverged: number;
@@ -127,7 +127,7 @@ export interface Decided {
 }
 
 /** Living actors on `from` that stand in one state, and what a rule would do with them. Those that it has moved before are not among them. */
-export interface SurveyClass extends Decided {
+export interface SurveyClass extends DecisionCounts {
   stateValue: StateValue;
   status: ActorStatus;
   /** Up to as many ids of each as were asked for. */
@@ -173,58 +173,55 @@ export interface OutcomesQuery {
   limit: number;
 }
 
-/** A refusal instead of an answer: tables of a newer version, overload. */
-export type Given<T> = { ok: true; value: T } | { ok: false; failure: Failure };
-
 /** One shard of a tenant's directory, named `tenant/number`. Stays compatible one version back and forth. */
 export interface DirectoryRpc {
   /** Takes an entry unless it knows a younger one or a tombstone of this incarnation; durable when it answers. */
-  put(entry: Entry): Promise<Given<null>>;
+  put(entry: Entry): Promise<Wrapped<null>>;
   /** An incarnation is gone for good: no older news brings it back. */
-  bury(gone: Buried): Promise<Given<null>>;
+  bury(gone: Buried): Promise<Wrapped<null>>;
   /** An incarnation says that its definition cannot be had: it is marked, and woken now and then until it can. */
-  unavailable(actor: { id: string; uid: string }): Promise<Given<null>>;
+  unavailable(actor: { id: string; uid: string }): Promise<Wrapped<null>>;
   /** A page in the order of places, after `after`; `more` when the shard has others behind it. */
   list(query: {
     filter: Filter;
     after: Place | null;
     limit: number;
-  }): Promise<Given<{ items: Summary[]; more: boolean; next: Place | null }>>;
+  }): Promise<Wrapped<{ items: Summary[]; more: boolean; next: Place | null }>>;
   /** The entries of these ids that fit the filter. */
-  pick(query: { ids: string[]; filter: Filter }): Promise<Given<Summary[]>>;
+  pick(query: { ids: string[]; filter: Filter }): Promise<Wrapped<Summary[]>>;
   /** The same page as ids only, thousands at a time; `next` is null at the end. */
   select(query: {
     filter: Filter;
     after: Place | null;
     limit: number;
-  }): Promise<Given<{ items: (Selected & Place)[]; next: Place | null }>>;
+  }): Promise<Wrapped<{ items: (Selected & Place)[]; next: Place | null }>>;
   /** Every class that fits and how many are in it. */
-  count(filter: Filter): Promise<Given<ClassCount[]>>;
-  figures(): Promise<Given<ShardFigures>>;
+  count(filter: Filter): Promise<Wrapped<ClassCount[]>>;
+  figures(): Promise<Wrapped<ShardFigures>>;
   /** Decides a rule over all entries of `from`; `samples` ids of each kind. */
-  survey(query: RuleQuery & { samples: number }): Promise<Given<Survey>>;
+  survey(query: RuleQuery & { samples: number }): Promise<Wrapped<Survey>>;
   /**
    * Living actors on `from` that a sweep has to ask, behind an id: in the first stage those that codes say match, in the
    * second all others whose decision may be out of date or is not sure. Never one that has surely diverged, that is
    * held, or that the rule has moved. `looked` counts the entries that the page went over. A page may be empty and not
    * the last; that one has `next` null.
    */
-  candidates(query: CandidatesQuery): Promise<Given<Candidates>>;
+  candidates(query: CandidatesQuery): Promise<Wrapped<Candidates>>;
   /** What became of actors by a rule, behind an id. */
-  outcomes(query: OutcomesQuery): Promise<Given<{ items: RuleItem[]; next: string | null }>>;
+  outcomes(query: OutcomesQuery): Promise<Wrapped<{ items: RuleItem[]; next: string | null }>>;
 }
 
 /** One shard of a tenant's references, named `tenant/number`, by hash of name and value. */
 export interface RefsRpc {
   /** Applies changes that a directory shard owes; each is judged by incarnation and seq, so repeats and late ones do no harm. */
-  apply(changes: RefChange[]): Promise<Given<null>>;
+  apply(changes: RefChange[]): Promise<Wrapped<null>>;
   /** Up to `limit` actors that have this reference, youngest first, behind a place. */
   find(query: {
     name: string;
     value: string;
     limit: number;
     after?: Place | null;
-  }): Promise<Given<(Selected & Place)[]>>;
+  }): Promise<Wrapped<(Selected & Place)[]>>;
 }
 
 export interface RefChange {

@@ -7,16 +7,12 @@ import { decideBatch } from "../migration/decide.ts";
 import { HistoryPacker } from "../migration/packed-histories.ts";
 import { parsePattern } from "../migration/pattern.ts";
 import type { Pattern } from "../migration/pattern.ts";
-import { isTaken } from "../migration/rule.ts";
-import type { RuleOutcome } from "../migration/rule.ts";
+import { isTaken, MOVED } from "../migration/rule.ts";
 import { historiesBehind } from "../storage/directory-moved.ts";
 import type { HistoryRow } from "../storage/directory-moved.ts";
 import { isRuleId } from "./entry-fault.ts";
 import type { ActorClass, RuleQuery } from "./rpc.ts";
 import type { CountedClass, Shard } from "./shard.ts";
-
-/** A rule that did this to an actor does nothing more to it. */
-export const MOVED: readonly RuleOutcome[] = ["migrated", "rolled_back"];
 
 /** What codes say of one entry. */
 export interface Judged {

@@ -20,7 +20,7 @@ export interface CountedClass {
 }
 
 /** An overdue actor that was tried to be woken: not again before `at`. */
-export interface Rousing {
+interface Rousing {
   tries: number;
   at: number;
   /** Whether storage knows it too. */

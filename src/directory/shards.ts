@@ -1,11 +1,13 @@
 import { callObject } from "../base/call-object.ts";
 import { shardName } from "../base/ids.ts";
+import { LIMITS } from "../base/limits.ts";
+import { Lru } from "../base/lru.ts";
 import type { Env } from "../env.ts";
 import { hash64 } from "../fingerprint/kernel.ts";
 import { given } from "../base/refused.ts";
 
 // Counts are fixed at first use, so what is known stays true.
-const counts = new Map<string, number>();
+const counts = new Lru<number>({ count: LIMITS.shardCountsCached });
 
 /** Whether this deployment keeps a directory at all. */
 export function keepsDirectory(env: Pick<Env, "PERDURE_DIRECTORY">): boolean {

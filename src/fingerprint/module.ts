@@ -22,7 +22,7 @@ export const DIGITS = 16;
 /** What wasm/fingerprint.h calls NAMES_MOST, FINAL_STATES and STATES_MOST. */
 export const NAMES_MOST = 64;
 export const FINAL_STATES = 3;
-export const STATES_MOST = FINAL_STATES + NAMES_MOST + 1;
+const STATES_MOST = FINAL_STATES + NAMES_MOST + 1;
 const SYMBOLS_MOST = NAMES_MOST + 2;
 const WORD = 4;
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import type { ActorRpc, Address, Keyed, Reply } from "../actor/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { ActorRpc, Address, Keyed } from "../actor/rpc.ts";
 import { PerdureError, refuse } from "../base/errors.ts";
 import { ID_PATTERN, actorObjectName, isActorId } from "../base/ids.ts";
 import { locateRef, refOfPath } from "./actor-ref.ts";

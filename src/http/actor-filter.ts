@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { PerdureError } from "../base/errors.ts";
 import { canonicalJson, isJsonObject } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { overLimit } from "../base/over-limit.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { Filter } from "../directory/rpc.ts";
 import { ACTOR_STATUSES, ATTENTION_REASONS } from "../lifecycle/types.ts";
@@ -62,7 +62,7 @@ export const filterObject = z.pipe(
 type Given = Omit<z.infer<typeof filterObject>, "refs">;
 
 /** What a filter selects. */
-export interface Selection {
+interface Selection {
   filter: Filter;
   refs: { [name: string]: string };
 }
@@ -72,10 +72,9 @@ export function selectionOf(given: Given, wanted: Selection["refs"] = {}): Selec
   const { definitionId, family, status, state, tag, attention, updatedAfter: after } = given;
   const count = Object.keys(wanted).length;
   if (count > LIMITS.refsPerFilter) {
-    throw new PerdureError(
-      "limit_exceeded",
+    throw overLimit(
+      "refsPerFilter",
       `A filter has at most ${LIMITS.refsPerFilter} references; this one has ${count}.`,
-      { extra: { limit: "refsPerFilter", most: LIMITS.refsPerFilter } },
     );
   }
   const filter: Filter = {

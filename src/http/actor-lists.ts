@@ -1,12 +1,10 @@
 import * as z from "zod/mini";
-import { CURSOR_INVALID } from "../base/cursor.ts";
-import { PerdureError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { decodePlace, encodePlace } from "../base/place-cursor.ts";
+import { encodePlace, placeOf } from "../base/place-cursor.ts";
 import { isoTime } from "../base/time.ts";
 import { countActors, listActors } from "../directory/fleet.ts";
-import type { Place, Summary } from "../directory/rpc.ts";
+import type { Summary } from "../directory/rpc.ts";
 import { filterParameters, selectionMark, selectionOf } from "./actor-filter.ts";
 import { json } from "./answer.ts";
 import { ATTENTION_WORDS } from "../lifecycle/attention.ts";
@@ -106,13 +104,6 @@ export const listRoutes = [
     },
   }),
 ];
-
-function placeOf(mark: string, cursor: string): Place {
-  const place = decodePlace(mark, cursor);
-  if (place !== null) return place;
-  const { code, detail } = CURSOR_INVALID;
-  throw new PerdureError(code, `${detail} A cursor goes with the filter that it came from.`);
-}
 
 /** An actor as lists show it. */
 function summaryView(summary: Summary): JsonObject {

@@ -1,12 +1,7 @@
 import type { JsonValue } from "../base/json.ts";
-import type { Failure } from "../base/errors.ts";
+import type { Reply } from "../base/reply.ts";
 import type { AppContext } from "./app-env.ts";
 import { problem } from "./problem.ts";
-
-/** What an object answers, whichever it is. */
-type Reply =
-  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
-  | { ok: false; failure: Failure };
 
 type Headers = { ETag?: string; Location?: string };
 

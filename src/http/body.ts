@@ -3,8 +3,9 @@ import type { ErrorCode } from "../base/errors.ts";
 import { RESERVED_DATA_KEY, dataFault } from "../base/json.ts";
 import type { DataFault, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { limitExtra } from "../base/over-limit.ts";
 
-export interface BodyRules {
+interface BodyRules {
   /** Whether the request may have no body; it then counts as `{}`. */
   optional: boolean;
   /** Definitions may hold the reserved data key here: their check says where it is. */
@@ -96,7 +97,7 @@ const FAULTS: Record<DataFault, { code: ErrorCode; detail: string }> = {
 
 function faulty(fault: DataFault): PerdureError {
   const { code, detail } = FAULTS[fault];
-  const extra = { limit: "jsonDepth", most: LIMITS.jsonDepth };
+  const extra = limitExtra("jsonDepth");
   return new PerdureError(code, detail, fault === "depth" ? { extra } : {});
 }
 
@@ -106,6 +107,6 @@ function invalidJson(detail: string): PerdureError {
 
 function tooLarge(): PerdureError {
   return new PerdureError("too_large", `A body has at most ${LIMITS.bodyBytes} bytes.`, {
-    extra: { limit: "bodyBytes", most: LIMITS.bodyBytes },
+    extra: limitExtra("bodyBytes"),
   });
 }

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
-import { ERRORS, PerdureError } from "../base/errors.ts";
+import { ERRORS } from "../base/errors.ts";
 import type { Failure } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Reply } from "../actor/rpc.ts";
+import { overLimit } from "../base/over-limit.ts";
+import type { Reply } from "../base/reply.ts";
 import { requestHash } from "./idempotency.ts";
 import { failureOf, problemDocument } from "./problem.ts";
 import { route } from "./route.ts";
@@ -53,10 +54,9 @@ export const bulkSpawnRoutes = [
     async handle(call) {
       const { actors } = call.body;
       if (actors.length > LIMITS.actorsPerBulkSpawn) {
-        throw new PerdureError(
-          "limit_exceeded",
+        throw overLimit(
+          "actorsPerBulkSpawn",
           `A bulk spawn has at most ${LIMITS.actorsPerBulkSpawn} actors; this one has ${actors.length}.`,
-          { extra: { limit: "actorsPerBulkSpawn", most: LIMITS.actorsPerBulkSpawn } },
         );
       }
       return call.context.body(answerStream(call), 207, { "Content-Type": "application/json" });

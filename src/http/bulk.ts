@@ -1,15 +1,16 @@
 import * as z from "zod/mini";
-import type { BulkCommand, BulkReply, BulkRpc } from "../bulk/rpc.ts";
+import type { BulkCommand, BulkRpc } from "../bulk/rpc.ts";
 import { callObject } from "../base/call-object.ts";
-import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../base/cursor.ts";
 import { PerdureError } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { sha256Hex } from "../base/sha256.ts";
+import type { Reply } from "../base/reply.ts";
 import { filterObject, selectionOf } from "./actor-filter.ts";
 import { json, respond } from "./answer.ts";
 import { checkEvent } from "./event-input.ts";
 import { requireDirectory } from "./fleet.ts";
+import { idOfKey } from "./idempotency.ts";
 import { route } from "./route.ts";
 import type { Call } from "./route.ts";
 import { by, cursor, eventType, limit, payload } from "./schemas/inputs.ts";
@@ -92,7 +93,7 @@ export const bulkRoutes = [
       const list = `bulk ${id} ${outcome ?? ""}`;
       const after = from === undefined ? 0 : decodeCursor(list, from);
       if (after === null || after < 0) {
-        throw new PerdureError(CURSOR_INVALID.code, CURSOR_INVALID.detail);
+        throw invalidCursor();
       }
       const reply = await callBulk(call, id, (operation) =>
         operation.items({ after, limit: most, outcome }),
@@ -126,7 +127,7 @@ export const bulkRoutes = [
 ];
 
 async function commandOf(call: Call<null, null, z.infer<typeof startBody>>): Promise<BulkCommand> {
-  const { body, principal, key } = call;
+  const { body, principal } = call;
   const { filter, refs } = selectionOf(body.filter, body.filter.refs);
   checkAction(body);
   if (Object.keys(filter).length === 0 && Object.keys(refs).length === 0) {
@@ -136,10 +137,11 @@ async function commandOf(call: Call<null, null, z.infer<typeof startBody>>): Pro
       { errors: [{ pointer: "/filter", code: "filter_empty", message: "must have a member" }] },
     );
   }
+  const { key, request } = await call.collectionKey();
   return {
     tenant: principal.tenant,
-    id: await derivedId(principal.tenant, key ?? ""),
-    request: await call.requestHash(),
+    id: await idOfKey("b", principal.tenant, key),
+    request,
     filter,
     refs,
     action: body.action,
@@ -168,17 +170,12 @@ function unfit(member: string, code: string, message: string): PerdureError {
   });
 }
 
-/** A repeat with the same key finds the same operation. */
-async function derivedId(tenant: string, key: string): Promise<string> {
-  return `b_${(await sha256Hex(`${tenant}\n${key}`)).slice(0, 32)}`;
-}
-
 /** Calls the object of an operation; none is woken for an id that is not of our form. */
 function callBulk(
   { env, principal }: Pick<Call<unknown, unknown, unknown>, "env" | "principal">,
   id: string,
-  method: (operation: BulkRpc) => Promise<BulkReply>,
-): Promise<BulkReply> {
+  method: (operation: BulkRpc) => Promise<Reply>,
+): Promise<Reply> {
   if (!BULK_ID.test(id)) {
     const detail = "There is no bulk operation of this id; POST /v1/bulk answers the id.";
     throw new PerdureError("bulk_not_found", detail);

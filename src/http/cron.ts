@@ -3,10 +3,11 @@ import { callObject } from "../base/call-object.ts";
 import { isActorId } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
 import { parseRef } from "../base/ref.ts";
-import { sha256Hex } from "../base/sha256.ts";
-import type { CronReply, CronRpc, ScheduleSpec } from "../cron/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { CronRpc, ScheduleSpec } from "../cron/rpc.ts";
 import { respond } from "./answer.ts";
 import { checkEvent } from "./event-input.ts";
+import { idOfKey } from "./idempotency.ts";
 import { route } from "./route.ts";
 import type { Call } from "./route.ts";
 import { page, ref } from "./schemas/json-schema.ts";
@@ -80,11 +81,6 @@ const scheduleBody = z
 
 const schedulePath = z.object({ id: scheduleId });
 
-/** The id of a schedule that was given none: a repeat with the same key finds the same schedule. */
-async function derivedId(tenant: string, key: string): Promise<string> {
-  return `s_${(await sha256Hex(`${tenant}\n${key}`)).slice(0, 32)}`;
-}
-
 function specOf(body: z.infer<typeof scheduleBody>): ScheduleSpec {
   const { cron, timezone = "UTC", spawn, send, catchUp = "skip" } = body;
   return {
@@ -110,8 +106,8 @@ function withoutGaps<T>(given: object): T {
 function callCron(
   { env, principal }: Pick<Call<unknown, unknown, unknown>, "env" | "principal">,
   repeatable: boolean,
-  method: (cron: CronRpc) => Promise<CronReply>,
-): Promise<CronReply> {
+  method: (cron: CronRpc) => Promise<Reply>,
+): Promise<Reply> {
   return callObject(env.CRON, principal.tenant, repeatable, method);
 }
 
@@ -138,13 +134,12 @@ export const cronRoutes = [
     async handle(call) {
       const { body, principal } = call;
       if (body.send) checkEvent(body.send, "/send");
-      const key = call.key ?? "";
+      const once = await call.collectionKey();
       const command = {
         tenant: principal.tenant,
-        id: body.id ?? (await derivedId(principal.tenant, key)),
+        id: body.id ?? (await idOfKey("s", principal.tenant, once.key)),
         spec: specOf(body),
-        key,
-        request: await call.requestHash(),
+        ...once,
         principal: principal.keyId,
       };
       const reply = await callCron(call, true, (cron) => cron.create(command));
@@ -238,7 +233,7 @@ function control(action: "pause" | "resume", paused: boolean, summary: string) {
     refusals: ["schedule_not_found"],
     async handle(call) {
       const { id } = call.params;
-      const command = { id, paused, key: call.key ?? "", request: await call.requestHash() };
+      const command = { id, paused, ...(await call.collectionKey()) };
       return respond(call.context, await callCron(call, true, (cron) => cron.setPaused(command)));
     },
   });

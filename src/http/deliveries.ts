@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import { callObject } from "../base/call-object.ts";
 import { leaseMs } from "../base/lease.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Env } from "../env.ts";
-import type { Principal, RegistryReply } from "../registry/rpc.ts";
-import type { WebhookReply, WebhookRpc } from "../webhooks/rpc.ts";
+import type { Principal } from "../registry/rpc.ts";
+import type { WebhookRpc } from "../webhooks/rpc.ts";
 import { respond } from "./answer.ts";
 import { callRegistry } from "./registry-call.ts";
 import { route } from "./route.ts";
@@ -19,8 +20,8 @@ async function callWebhook(
   env: Env,
   principal: Principal,
   webhookId: string,
-  method: (webhook: WebhookRpc) => Promise<WebhookReply>,
-): Promise<WebhookReply | RegistryReply> {
+  method: (webhook: WebhookRpc) => Promise<Reply>,
+): Promise<Reply> {
   const known = await callRegistry(env, principal, true, (registry) =>
     registry.getWebhook({ id: webhookId, lease: leaseMs(env) }),
   );
@@ -50,12 +51,11 @@ export const deliveryRoutes = [
     keyed: "header",
     answers: accepted,
     refusals: ["webhook_not_found"],
-    async handle({ context, env, principal, params, key, requestHash }) {
+    async handle({ context, env, principal, params, collectionKey }) {
       const command = {
         tenant: principal.tenant,
         webhookId: params.id,
-        key: key ?? "",
-        request: await requestHash(),
+        ...(await collectionKey()),
       };
       const reply = await callWebhook(env, principal, params.id, (webhook) =>
         webhook.ping(command),
@@ -101,11 +101,10 @@ export const deliveryRoutes = [
     keyed: "header",
     answers: accepted,
     refusals: ["delivery_not_found", "webhook_not_found"],
-    async handle({ context, env, principal, params, key, requestHash }) {
+    async handle({ context, env, principal, params, collectionKey }) {
       const command = {
         deliveryId: params.deliveryId,
-        key: key ?? "",
-        request: await requestHash(),
+        ...(await collectionKey()),
       };
       const reply = await callWebhook(env, principal, params.id, (webhook) =>
         webhook.redeliver(command),

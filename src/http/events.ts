@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import type { BatchCommand } from "../actor/rpc.ts";
-import { PerdureError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { overLimit } from "../base/over-limit.ts";
 import { actorPath, addressOf, callActor, keyedOf, pathById } from "./actor-call.ts";
 import { respond } from "./answer.ts";
 import { checkEvent } from "./event-input.ts";
@@ -127,10 +127,9 @@ type BatchCall = Call<{ id: string }, unknown, z.infer<typeof batchBody>>;
 async function batchOf(call: BatchCall): Promise<BatchCommand["events"]> {
   const { events } = call.body;
   if (events.length > LIMITS.eventsPerBatch) {
-    throw new PerdureError(
-      "limit_exceeded",
+    throw overLimit(
+      "eventsPerBatch",
       `A batch has at most ${LIMITS.eventsPerBatch} events; this one has ${events.length}.`,
-      { extra: { limit: "eventsPerBatch", most: LIMITS.eventsPerBatch } },
     );
   }
   const { id } = await addressOf(call);

@@ -1,4 +1,5 @@
-import type { ActorRpc, Address, Reply } from "../actor/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { ActorRpc, Address } from "../actor/rpc.ts";
 import { actorObjectName } from "../base/ids.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { Env } from "../env.ts";

@@ -7,7 +7,7 @@ import { sha256Hex } from "../base/sha256.ts";
 const VISIBLE = /^[\x21-\x7e]+$/;
 
 /** The key itself, of a header that has it bare or as a quoted string of RFC 9651. */
-export function parseIdempotencyKey(header: string): string {
+function parseIdempotencyKey(header: string): string {
   let key = header.trim();
   if (key.startsWith('"')) {
     if (!/^"(?:[^"\\]|\\["\\])*"$/.test(key)) {
@@ -34,6 +34,11 @@ export function findIdempotencyKey(header: string | null, body: string | null): 
     throw malformed("The header and the member idempotencyKey are two different keys; send one.");
   }
   return body;
+}
+
+/** The id of what was given none: a repeat with the same key finds the same one. */
+export async function idOfKey(kind: "a" | "b" | "s", tenant: string, key: string): Promise<string> {
+  return `${kind}_${(await sha256Hex(`${tenant}\n${key}`)).slice(0, 32)}`;
 }
 
 export function missingKey(): PerdureError {

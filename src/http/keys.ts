@@ -50,7 +50,7 @@ export const keyRoutes = [
       },
     },
     refusals: ["limit_exceeded"],
-    async handle({ context, env, principal, body, key, requestHash }) {
+    async handle({ context, env, principal, body, collectionKey }) {
       const tenant = body.tenant ?? principal.tenant;
       if (tenant !== principal.tenant && !principal.bootstrap) {
         throw new PerdureError(
@@ -64,8 +64,7 @@ export const keyRoutes = [
         scopes: SCOPES.filter((scope) => body.scopes.includes(scope)),
         expiresAt,
         tenant,
-        key: key ?? "",
-        request: await requestHash(),
+        ...(await collectionKey()),
       };
       if (tenant !== DEFAULT_TENANT) {
         given(
@@ -139,8 +138,8 @@ export const keyRoutes = [
       },
     },
     refusals: ["key_not_found"],
-    async handle({ context, env, principal, params, key, requestHash }) {
-      const command = { id: params.id, key: key ?? "", request: await requestHash() };
+    async handle({ context, env, principal, params, collectionKey }) {
+      const command = { id: params.id, ...(await collectionKey()) };
       const reply = await callRegistry(env, principal, true, (registry) =>
         registry.rotateKey(command),
       );

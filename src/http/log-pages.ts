@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import type { Reply } from "../actor/rpc.ts";
-import { CURSOR_INVALID, decodeCursor, encodeCursor } from "../base/cursor.ts";
-import { PerdureError } from "../base/errors.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../base/cursor.ts";
 import type { JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import type { Reply } from "../base/reply.ts";
 import { RECORD_KINDS } from "../lifecycle/types.ts";
 import { actorPath, callActor } from "./actor-call.ts";
 import { json, respond } from "./answer.ts";
@@ -79,7 +78,7 @@ function pageOf(name: string, query: Paging): { after: number; limit: number } {
   if (query.cursor === undefined) return { after: query.after ?? 0, limit: limitOfPage };
   const after = decodeCursor(name, query.cursor);
   if (after !== null) return { after, limit: limitOfPage };
-  throw new PerdureError(CURSOR_INVALID.code, CURSOR_INVALID.detail);
+  throw invalidCursor();
 }
 
 function respondPage(c: AppContext, name: string, reply: Reply): Response {

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
-import { leaseMs } from "../base/lease.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
-import type { RegistryReply, RuleChange } from "../registry/rpc.ts";
+import type { RuleChange } from "../registry/rpc.ts";
 import { json, respond } from "./answer.ts";
 import { requireDirectory } from "./fleet.ts";
 import { callRegistry } from "./registry-call.ts";
@@ -34,7 +35,7 @@ function ruleIdOf({ params: { ruleId } }: Pick<RuleCall, "params">): string {
 }
 
 /** The registry's part of a rule; another tenant's is none. */
-function readRule(call: RuleCall): Promise<RegistryReply> {
+function readRule(call: RuleCall): Promise<Reply> {
   const query = { id: ruleIdOf(call), lease: leaseMs(call.env) };
   return callRegistry(call.env, call.principal, true, (registry) => registry.getRule(query));
 }
@@ -70,10 +71,9 @@ export const migrationRoutes = [
       "rule_not_found",
       "rule_retired",
     ],
-    async handle({ context, env, principal, body, key, requestHash }) {
+    async handle({ context, env, principal, body, collectionKey }) {
       const command = {
-        key: key ?? "",
-        request: await requestHash(),
+        ...(await collectionKey()),
         lease: leaseMs(env),
         from: body.from,
         to: body.to,
@@ -214,17 +214,13 @@ function ruleAction(action: "pause" | "resume" | "retire" | "retry", summary: st
     answers: { 200: { ...rule, headers: ["Idempotent-Replayed"] } },
     refusals: ["rule_not_found", ...(action === "retire" ? [] : (["rule_retired"] as const))],
     async handle(call) {
-      const key = { key: call.key ?? "", request: await call.requestHash() };
+      const key = await call.collectionKey();
       return respond(call.context, await changeRule(call, action, key));
     },
   });
 }
 
-function changeRule(
-  call: RuleCall,
-  change: RuleChange,
-  key: { key: string; request: string } | null,
-): Promise<RegistryReply> {
+function changeRule(call: RuleCall, change: RuleChange, key: CollectionKey | null): Promise<Reply> {
   const command = { id: ruleIdOf(call), change, key, lease: leaseMs(call.env) };
   return callRegistry(call.env, call.principal, true, (registry) => registry.changeRule(command));
 }

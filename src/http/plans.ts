@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import type { ActorRpc, Address, Reply } from "../actor/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { ActorRpc, Address } from "../actor/rpc.ts";
 import { callObject } from "../base/call-object.ts";
 import { actorObjectName } from "../base/ids.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";

@@ -3,19 +3,16 @@ import { QUEUE_NAME, queueOfTask } from "../activities/task-id.ts";
 import { callAll } from "../base/call-all.ts";
 import { callObject } from "../base/call-object.ts";
 import { PerdureError } from "../base/errors.ts";
-import type { Failure } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
 import { bytesOver } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { overLimit } from "../base/over-limit.ts";
 import { given } from "../base/refused.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Env } from "../env.ts";
 import type { Principal } from "../registry/rpc.ts";
 import type { QueueRpc, QueueStats } from "../tasks/rpc.ts";
 import { callRegistry } from "./registry-call.ts";
-
-type Reply =
-  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
-  | { ok: false; failure: Failure };
 
 /** A queue, and how full it is. */
 export type NamedStats = { name: string } & { [Figure in keyof QueueStats]: QueueStats[Figure] };
@@ -73,9 +70,8 @@ export function checkSize(
 ): void {
   const bytes = bytesOver(LIMITS[limit], JSON.stringify(value));
   if (bytes <= LIMITS[limit]) return;
-  throw new PerdureError(
-    "limit_exceeded",
+  throw overLimit(
+    limit,
     `${member} has ${bytes} bytes of JSON; the limit ${limit} is ${LIMITS[limit]}. Store it elsewhere and send where it is.`,
-    { extra: { limit, most: LIMITS[limit] } },
   );
 }

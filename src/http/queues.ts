@@ -1,16 +1,13 @@
 import * as z from "zod/mini";
 import { callObject } from "../base/call-object.ts";
-import { CURSOR_INVALID } from "../base/cursor.ts";
-import { PerdureError } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import { decodePlace, encodePlace } from "../base/place-cursor.ts";
+import { encodePlace, placeOf } from "../base/place-cursor.ts";
 import { given } from "../base/refused.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { isoTime } from "../base/time.ts";
 import { mergePage } from "../directory/merge.ts";
 import type { ReadBehind } from "../directory/merge.ts";
-import type { Place } from "../directory/rpc.ts";
 import type { Env } from "../env.ts";
 import type { ListQuery, ListedTask, QueueRpc } from "../tasks/rpc.ts";
 import { json, respond } from "./answer.ts";
@@ -153,11 +150,4 @@ function readQueue(
     const last = items.at(-1);
     return { items, more, next: last ? { bornAt: last.bornAt, id: last.id } : null };
   };
-}
-
-function placeOf(mark: string, cursor: string): Place {
-  const place = decodePlace(mark, cursor);
-  if (place !== null) return place;
-  const { code, detail } = CURSOR_INVALID;
-  throw new PerdureError(code, `${detail} A cursor goes with the filter that it came from.`);
 }

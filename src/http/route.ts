@@ -3,6 +3,8 @@ import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
+import { othersTurn } from "../base/pause.ts";
+import type { CollectionKey } from "../base/reply.ts";
 import type { Env } from "../env.ts";
 import type { Principal, Scope } from "../registry/rpc.ts";
 import type { AppContext, AppEnv } from "./app-env.ts";
@@ -26,7 +28,7 @@ export interface RouteAnswer {
   headers?: ("ETag" | "Location" | "Idempotent-Replayed")[];
 }
 
-export interface Declaration<Params, Query, Body> {
+interface Declaration<Params, Query, Body> {
   method: Method;
   /** As OpenAPI writes it: `/v1/actors/{id}`. */
   path: string;
@@ -81,6 +83,8 @@ export interface Call<Params, Query, Body> {
   prefer: Preferences;
   /** What the key is bound to; `path` where another spelling of it is the canonical one. */
   requestHash: (path?: string) => Promise<string>;
+  /** What a keyed call that is about no actor is done once by. */
+  collectionKey: () => Promise<CollectionKey>;
 }
 
 export type Route = Declaration<unknown, unknown, unknown>;
@@ -109,6 +113,8 @@ export function mount(app: Hono<AppEnv>, declared: Route): void {
 async function serve(declared: Route, c: AppContext): Promise<Response> {
   const { env } = c;
   const { headers } = c.req.raw;
+  // Else a few connections that ask again as fast as they are answered keep all others from being heard.
+  await othersTurn();
   if (declared.exists && !declared.exists.here(env)) return c.notFound();
 
   let principal = NOBODY;
@@ -125,10 +131,12 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
     });
   }
   const params = declared.params ? validate(declared.params, c.req.param(), "path") : null;
-  const query = checkQuery(declared, queryOf(c, declared.dotted));
+  const query = isOpen(declared) ? null : checkQuery(declared, queryOf(c, declared.dotted));
   const body = declared.body ? validate(declared.body, sent, "body") : null;
 
   const key = declared.keyed ? keyOf(declared, headers, body) : null;
+  const hash = (path?: string) =>
+    requestHash(c.req.method, path ?? canonicalPath(c.req.path), sent);
   return declared.handle({
     context: c,
     env,
@@ -139,7 +147,8 @@ async function serve(declared: Route, c: AppContext): Promise<Response> {
     key,
     ifMatch: declared.ifMatch ? parseIfMatch(headers.get("If-Match")) : null,
     prefer: parsePrefer(declared.prefer ? headers.get("Prefer") : null),
-    requestHash: (path) => requestHash(c.req.method, path ?? canonicalPath(c.req.path), sent),
+    requestHash: hash,
+    collectionKey: async () => ({ key: key ?? "", request: await hash() }),
   });
 }
 
@@ -175,11 +184,14 @@ async function callerOf(declared: Route, c: AppContext): Promise<Principal> {
 
 const NO_QUERY = z.strictObject({});
 
-/** A route without parameters refuses them too; open ones may be asked with anything, as probes do. */
+/** Open routes without parameters may be asked with any, as probes do. */
+function isOpen({ query, scope }: Route): boolean {
+  return !query && scope === null;
+}
+
+/** A route without parameters refuses them too. */
 function checkQuery(declared: Route, given: Record<string, unknown>): unknown {
-  if (declared.query) return validate(declared.query, given, "query");
-  if (declared.scope !== null) validate(NO_QUERY, given, "query");
-  return null;
+  return validate(declared.query ?? NO_QUERY, given, "query");
 }
 
 function keyOf(declared: Route, headers: Headers, body: unknown): string | null {

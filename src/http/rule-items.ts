@@ -1,11 +1,10 @@
-import { CURSOR_INVALID } from "../base/cursor.ts";
-import { PerdureError } from "../base/errors.ts";
+import { invalidCursor } from "../base/cursor.ts";
 import { decodePlace, encodePlace } from "../base/place-cursor.ts";
 import { callObject } from "../base/call-object.ts";
 import { isoTime } from "../base/time.ts";
 import { askShard } from "../directory/ask.ts";
-import { taken } from "../directory/given.ts";
 import { shardNames } from "../base/ids.ts";
+import { unwrapped } from "../base/refused.ts";
 import { shardCount } from "../directory/shards.ts";
 import type { Env } from "../env.ts";
 import { RULE_OUTCOMES } from "../migration/rule.ts";
@@ -30,7 +29,7 @@ type Read = (
   limit: number,
 ) => Promise<{ items: Item[]; next: string | null }>;
 
-export interface ItemsQuery {
+interface ItemsQuery {
   tenant: string;
   ruleId: string;
   outcome: ItemOutcome | null;
@@ -80,7 +79,7 @@ function marksIn(env: Env, name: string, ruleId: string, outcome: RuleOutcome | 
 
 function failuresOf(env: Env, tenant: string, ruleId: string): Read {
   return async (after, limit) => {
-    const page = taken(
+    const page = unwrapped(
       await callObject(env.SWEEPS, `${tenant}/${ruleId}`, true, (sweep) =>
         sweep.failures({ after, limit }),
       ),
@@ -120,5 +119,5 @@ export function encodeItem(mark: string, id: string): string {
 export function decodeItem(mark: string, cursor: string): string {
   const place = decodePlace(mark, cursor);
   if (place !== null && place.bornAt === 0) return place.id;
-  throw new PerdureError(CURSOR_INVALID.code, CURSOR_INVALID.detail);
+  throw invalidCursor();
 }

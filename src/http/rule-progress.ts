@@ -3,9 +3,9 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { canonicalJson } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
+import { unwrapped } from "../base/refused.ts";
 import { isoTime } from "../base/time.ts";
 import { askAll } from "../directory/ask.ts";
-import { taken } from "../directory/given.ts";
 import type { RuleQuery, Survey } from "../directory/rpc.ts";
 import type { Env } from "../env.ts";
 import type { SweepProgress } from "../sweep/rpc.ts";
@@ -25,7 +25,7 @@ export async function ruleWithProgress(
 ): Promise<JsonValue> {
   const id = rule["id"] as string;
   // Asked first: a count that is younger than a sweep's end knows all that the sweep did.
-  const progress = taken(
+  const progress = unwrapped(
     await callObject(env.SWEEPS, `${tenant}/${id}`, true, (sweep) => sweep.progress()),
   );
   const { startedAt, finishedAt, visited, woken, failed } = progress;

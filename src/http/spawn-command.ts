@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
-import type { Keyed, Reply, SpawnCommand } from "../actor/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { Keyed, SpawnCommand } from "../actor/rpc.ts";
 import { callObject } from "../base/call-object.ts";
 import { actorObjectName } from "../base/ids.ts";
-import { sha256Hex } from "../base/sha256.ts";
+import { idOfKey } from "./idempotency.ts";
 import type { Env } from "../env.ts";
 import { actorId, by, id, jsonObject, jsonValue, refValue, refs } from "./schemas/inputs.ts";
 
@@ -31,7 +32,7 @@ export async function spawnCommand(
 ): Promise<SpawnCommand> {
   return {
     tenant,
-    id: body.id ?? (await derivedId(tenant, keyed.key)),
+    id: body.id ?? (await idOfKey("a", tenant, keyed.key)),
     keyed,
     definitionId: body.definitionId,
     ...(body.input === undefined ? {} : { input: body.input }),
@@ -45,9 +46,4 @@ export async function spawnCommand(
 export function spawnActor(env: Env, command: SpawnCommand): Promise<Reply> {
   const name = actorObjectName(command.tenant, command.id);
   return callObject(env.ACTORS, name, true, (actor) => actor.spawn(command));
-}
-
-/** The id of an actor whose spawn names none: a repeat with the same key finds the same actor. */
-async function derivedId(tenant: string, key: string): Promise<string> {
-  return `a_${(await sha256Hex(`${tenant}\n${key}`)).slice(0, 32)}`;
 }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import type { Reply, StreamQuery } from "../actor/rpc.ts";
+import type { Reply } from "../base/reply.ts";
+import type { StreamQuery } from "../actor/rpc.ts";
 import { PerdureError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { openedStream, streamRequest, switchingTo } from "../base/stream-call.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { LIMITS } from "../base/limits.ts";
-import type { CollectionKey } from "../registry/rpc.ts";
-import type { Caller } from "../tasks/rpc.ts";
+import type { CollectionKey } from "../base/reply.ts";
+import type { Caller, QueueRpc } from "../tasks/rpc.ts";
 import { respond } from "./answer.ts";
 import { callTask, checkSize, taskPath } from "./queue-call.ts";
 import { route } from "./route.ts";
@@ -109,11 +109,8 @@ export const taskRoutes = [
     async handle(call) {
       const { leaseToken: token = null, output = null } = call.body;
       checkSize("outputBytes", "The output", output);
-      const command = { ...(await commandOf(call)), leaseToken: token, output };
-      const reply = await callTask(call.env, call.principal, command.taskId, (queue) =>
-        queue.complete(command),
-      );
-      return respond(call.context, reply);
+      const said = { leaseToken: token, output };
+      return say(call, said, (queue, command) => queue.complete(command));
     },
   }),
 
@@ -138,11 +135,8 @@ export const taskRoutes = [
     refusals: ["lease_lost", "task_closed", "task_not_found"],
     async handle(call) {
       const { leaseToken: token = null, error, retryable = true } = call.body;
-      const command = { ...(await commandOf(call)), leaseToken: token, error, retryable };
-      const reply = await callTask(call.env, call.principal, command.taskId, (queue) =>
-        queue.fail(command),
-      );
-      return respond(call.context, reply);
+      const said = { leaseToken: token, error, retryable };
+      return say(call, said, (queue, command) => queue.fail(command));
     },
   }),
 
@@ -186,30 +180,25 @@ export const taskRoutes = [
     refusals: ["task_closed", "task_not_found"],
     async handle(call) {
       const { approved, comment = null, by: person } = call.body;
-      const command = { ...(await commandOf(call)), approved, comment, by: person };
-      const reply = await callTask(call.env, call.principal, command.taskId, (queue) =>
-        queue.decide(command),
-      );
-      return respond(call.context, reply);
+      const said = { approved, comment, by: person };
+      return say(call, said, (queue, command) => queue.decide(command));
     },
   }),
 ];
 
-/** What every result says beside itself. */
-async function commandOf({
-  params,
-  body,
-  key,
-  principal,
-  requestHash,
-}: Call<{ taskId: string }, unknown, { by?: string | undefined }>): Promise<
-  { taskId: string } & Caller & CollectionKey
-> {
-  return {
-    taskId: params.taskId,
-    by: body.by ?? null,
-    principal: principal.keyId,
-    key: key ?? "",
-    request: await requestHash(),
-  };
+type Saying = Call<{ taskId: string }, unknown, { by?: string | undefined }>;
+
+/** Brings a queue what is said of how a task ends, with what every caller says beside that. */
+async function say<Said extends object>(
+  { context, env, params, body, principal, collectionKey }: Saying,
+  said: Said,
+  bring: (queue: QueueRpc, command: Command & Said) => ReturnType<QueueRpc["complete"]>,
+): Promise<Response> {
+  const { taskId } = params;
+  const caller = { by: body.by ?? null, principal: principal.keyId };
+  const command = { taskId, ...caller, ...(await collectionKey()), ...said };
+  const reply = await callTask(env, principal, taskId, (queue) => bring(queue, command));
+  return respond(context, reply);
 }
+
+type Command = { taskId: string } & Caller & CollectionKey;

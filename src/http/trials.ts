@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { PerdureError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { overLimit } from "../base/over-limit.ts";
 import type { Env } from "../env.ts";
 import { runScenarios } from "../lifecycle/scenario.ts";
 import type { Scenario } from "../lifecycle/scenario.ts";
@@ -129,9 +130,7 @@ export const trialRoutes = [
 
 function limitScenarios(scenarios: ScenarioBody["scenarios"]): void {
   const exceeded = (limit: "scenariosPerCall" | "eventsPerScenario", what: string) =>
-    new PerdureError("limit_exceeded", `${what} at most ${LIMITS[limit]}.`, {
-      extra: { limit, most: LIMITS[limit] },
-    });
+    overLimit(limit, `${what} at most ${LIMITS[limit]}.`);
   if (scenarios.length > LIMITS.scenariosPerCall) {
     throw exceeded("scenariosPerCall", "Scenarios of one call are");
   }

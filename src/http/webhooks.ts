@@ -57,15 +57,14 @@ export const webhookRoutes = [
       },
     },
     refusals: ["limit_exceeded", "target_refused"],
-    async handle({ context, env, principal, body, key, requestHash }) {
+    async handle({ context, env, principal, body, collectionKey }) {
       checkTarget(body.url, env, "/url");
       const command = {
         url: body.url,
         events: body.events,
         description: body.description ?? null,
         lease: leaseMs(env),
-        key: key ?? "",
-        request: await requestHash(),
+        ...(await collectionKey()),
       };
       const reply = await callRegistry(env, principal, true, (registry) =>
         registry.createWebhook(command),

@@ -3,7 +3,7 @@ import { addActivity, endActivity, withoutActivity } from "./activity-set.ts";
 import { beginUndoing } from "./compensate.ts";
 import type { Effects } from "./effects.ts";
 import { handOut } from "./hand-out.ts";
-import type { Activity, Effect, EndedActivity, Envelope } from "./types.ts";
+import type { Activity, Effect, EndedActivity, Envelope, TaskState } from "./types.ts";
 
 type Start = Extract<Command, { kind: "start_activity" }>;
 type Stop = Extract<Command, { kind: "stop_activity" }>;
@@ -96,16 +96,24 @@ export function cancellation(activity: Activity, expired = false): Effect | null
     return { ...cancel, children: living, listed, ...(round && { round }) };
   }
   if (task === undefined) return cancel;
-  const { queue, remindersSent, escalatedTo } = task;
   // An update that is still to be told finds the task ended.
-  const reminded = remindersSent > 0 || escalatedTo !== null;
+  const reminded = remindedOf(task);
   return {
     ...cancel,
-    queue,
+    queue: task.queue,
     ...(expired && { expired }),
-    ...(reminded && { reminded: { remindersSent, escalatedTo } }),
+    ...(reminded && { reminded }),
     ...(round && { round }),
   };
+}
+
+/** What was done to remind somebody, for who shows a task that no update reaches any more; null for nothing. */
+export function remindedOf(
+  task: TaskState | undefined,
+): Pick<TaskState, "remindersSent" | "escalatedTo"> | null {
+  if (task === undefined) return null;
+  const { remindersSent, escalatedTo } = task;
+  return remindersSent > 0 || escalatedTo !== null ? { remindersSent, escalatedTo } : null;
 }
 
 type End = Pick<EndedActivity, "status" | "attempts" | "error">;

@@ -35,13 +35,20 @@ function requestsOf(uid: string, { effects }: LogRecord): Told[] {
 function endOf(uid: string, record: LogRecord): Told[] {
   const type = endType(record);
   if (type === undefined) return [];
-  const { ref, id = null, ...said } = record.payload ?? {};
+  const { ref, id = null, ...payload } = record.payload ?? {};
   const more: { [name: string]: JsonValue } = { activity: { id, key: `${uid}:${ref as string}` } };
-  for (const name of ["output", "error", "n", "assignee", "to"]) {
+  const said = type === "approval.delegated" ? delegationOf(record) : payload;
+  for (const name of ["output", "error", "n", "assignee", "from", "to", "by"]) {
     const value = said[name];
     if (value !== undefined) more[name] = name === "error" ? withoutBody(value) : value;
   }
   return [{ type, more }];
+}
+
+/** Whose it was, whose it is, and who says so; null where nobody is named. */
+function delegationOf({ payload, by }: LogRecord): JsonObject {
+  const { from = null, assignee: to = null } = payload ?? {};
+  return { from, to, by };
 }
 
 /** What a service said may repeat what it was asked, secrets and all: it stays in the log. */
@@ -59,6 +66,8 @@ function endType({ kind, type, payload, reason, timer }: LogRecord): WebhookEven
       return "approval.reminder";
     case "escalated":
       return "approval.escalated";
+    case "task_changed":
+      return approval && payload["from"] !== undefined ? "approval.delegated" : undefined;
     case "activity_done":
       return approval ? "approval.decided" : undefined;
     case "activity_failed":

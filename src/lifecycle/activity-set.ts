@@ -5,7 +5,7 @@ import { arm } from "./timers.ts";
 import type { Activity, ActivityDue, EndedActivity, Envelope, Timer } from "./types.ts";
 
 /** A due time of an activity; `step` and `count` as its timer has them. */
-export interface Due {
+interface Due {
   what: ActivityDue;
   dueAt: number;
   step?: number;

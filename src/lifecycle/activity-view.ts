@@ -15,7 +15,7 @@ export interface Progress {
   errors: readonly AttemptNote[];
 }
 
-/** Activities on the wire (API.md, "Actor"): those that somebody waits for, then those that ended last. */
+/** Activities on the wire (`Actor` of the OpenAPI document): those that somebody waits for, then those that ended last. */
 export function activityViews(envelope: Envelope, outbox: readonly Progress[]): JsonObject[] {
   const progress = new Map<string, Progress>();
   for (const item of outbox) {

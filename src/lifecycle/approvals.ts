@@ -1,12 +1,13 @@
 import { reminderPause } from "../activities/approval-dues.ts";
 import { parseApprovalInput } from "../activities/approval-input.ts";
 import type { ApprovalRequest } from "../activities/approval-input.ts";
-import { armDue, withActivity } from "./activity-set.ts";
+import type { JsonObject } from "../base/json.ts";
+import { armDue } from "./activity-set.ts";
 import type { Actor } from "./actor.ts";
 import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import type { Origin } from "./input.ts";
-import { openTask } from "./tasks.ts";
+import { openTask, withTask } from "./tasks.ts";
 import type { OpenTask } from "./tasks.ts";
 import type { Envelope, LogRecord, Timer } from "./types.ts";
 
@@ -21,12 +22,8 @@ export function remind(
   origin: Origin,
 ): Advanced {
   const { activity, request } = approvalOf(actor.envelope, due);
-  const { ref, id, task } = activity;
-  const n = task.remindersSent + 1;
-  const reminded = withActivity(actor.envelope, {
-    ...activity,
-    task: { ...task, remindersSent: n },
-  });
+  const n = activity.task.remindersSent + 1;
+  const reminded = withTask(actor.envelope, activity, { remindersSent: n });
   const count = due.count + 1;
   const pause = reminderPause(request, due.step, count);
   const envelope =
@@ -38,8 +35,7 @@ export function remind(
           { what: "reminder", step: due.step, count, dueAt: at + pause },
           at,
         );
-  const payload = { ref, id, n, assignee: task.assignee };
-  return control(actor, envelope, told("reminder", ref, payload, timer), at, origin);
+  return control(actor, envelope, told("reminder", activity, { n }, timer), at, origin);
 }
 
 /** An approval goes to somebody else too, since it waits for too long. */
@@ -51,19 +47,19 @@ export function escalate(
   origin: Origin,
 ): Advanced {
   const { activity, request } = approvalOf(actor.envelope, due);
-  const { ref, id, task } = activity;
-  const escalatedTo = request.escalate[due.step]?.to ?? null;
-  const envelope = withActivity(actor.envelope, { ...activity, task: { ...task, escalatedTo } });
-  const payload = { ref, id, n: due.step + 1, to: escalatedTo, assignee: task.assignee };
-  return control(actor, envelope, told("escalated", ref, payload, timer), at, origin);
+  const to = request.escalate[due.step]?.to ?? null;
+  const envelope = withTask(actor.envelope, activity, { escalatedTo: to });
+  const said = { n: due.step + 1, to };
+  return control(actor, envelope, told("escalated", activity, said, timer), at, origin);
 }
 
 function told(
   kind: "reminder" | "escalated",
-  ref: string,
-  payload: NonNullable<LogRecord["payload"]>,
+  { ref, id, task }: OpenTask,
+  said: JsonObject,
   timer: LogRecord["timer"],
 ): RecordPart {
+  const payload = { ref, id, ...said, assignee: task.assignee };
   return { kind, payload, timer, effects: [{ kind: "update", ref }] };
 }
 

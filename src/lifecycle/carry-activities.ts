@@ -4,7 +4,7 @@ import type { Effects } from "./effects.ts";
 import type { Activity, Envelope } from "./types.ts";
 
 /** An activity of a state, as records of moves list it. */
-export interface ActivityNote {
+interface ActivityNote {
   state: string;
   id: string;
   src: string;

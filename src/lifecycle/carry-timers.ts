@@ -8,7 +8,7 @@ export interface TimerNote extends AfterKey {
   dueAt: number;
 }
 
-export interface Carried {
+interface Carried {
   set: TimerSet;
   /** Under their new names, armed or parked. */
   kept: TimerNote[];

@@ -35,9 +35,14 @@ export type Input =
   | { kind: "timer"; timerId: string; so?: SoFar }
   /** From another actor; recorded and parked where it fails, since nobody waits for it. */
   | { kind: "message"; type: string; payload: JsonObject | null }
-  /** The one result of an activity; `attempts` it took, and `by` in the origin says who. */
-  | { kind: "activity_done"; ref: string; output: JsonValue; attempts: number }
-  /** `errors`: of the last attempts that led to it. */
+  /** The one result of an activity; `attempts` it took, `errors` of the last that failed, and `by` in the origin says who. */
+  | {
+      kind: "activity_done";
+      ref: string;
+      output: JsonValue;
+      attempts: number;
+      errors?: readonly AttemptNote[];
+    }
   | {
       kind: "activity_failed";
       ref: string;
@@ -46,7 +51,14 @@ export type Input =
     }
   | { kind: "child_done"; ref: string; index: number; output: JsonValue }
   | { kind: "child_failed"; ref: string; index: number; error: ActivityError }
-  | { kind: "task_changed"; ref: string; assignee?: string | null; expiresAt?: number }
+  /** `from`: who had it, where somebody else has it from now on. */
+  | {
+      kind: "task_changed";
+      ref: string;
+      assignee?: string | null;
+      from?: string | null;
+      expiresAt?: number;
+    }
   | {
       kind: "undelivered";
       ref: string;
@@ -108,8 +120,8 @@ export function inputOf(record: LogRecord, library: Library): Input {
     case "message":
       return { kind, type: type as string, payload };
     case "activity_done": {
-      const { ref, output, attempts } = payload as unknown as InputOf<"activity_done">;
-      return { kind, ref, output, attempts };
+      const { ref, output, attempts, errors } = payload as unknown as InputOf<"activity_done">;
+      return { kind, ref, output, attempts, ...(errors && { errors }) };
     }
     case "activity_failed": {
       const { ref, error, errors } = payload as unknown as InputOf<"activity_failed">;
@@ -124,11 +136,12 @@ export function inputOf(record: LogRecord, library: Library): Input {
       return { kind, ref, index, error };
     }
     case "task_changed": {
-      const { ref, assignee, expiresAt } = payload as unknown as InputOf<"task_changed">;
+      const { ref, assignee, from, expiresAt } = payload as unknown as InputOf<"task_changed">;
       return {
         kind,
         ref,
         ...(assignee === undefined ? {} : { assignee }),
+        ...(from === undefined ? {} : { from }),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       };
     }

@@ -9,20 +9,17 @@ import { moveIn } from "../machine/move-in.ts";
 import type { MoveInCode } from "../machine/move-in.ts";
 import type { Move } from "../migration/rule.ts";
 import type { Actor } from "./actor.ts";
-import { carryActivities, saidOf } from "./carry-activities.ts";
-import { carryTimers, startTimers } from "./carry-timers.ts";
+import { carryOver } from "./carry-over.ts";
 import { conclude } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
-import { Effects } from "./effects.ts";
 import { NO_ORIGIN } from "./input.ts";
 import type { Origin } from "./input.ts";
 import { lastingMarks, withMark } from "./marks.ts";
 import type { BeforeMove } from "./roll-back.ts";
-import { timerFault } from "./timers.ts";
 import type { Envelope } from "./types.ts";
 
 /** Why an actor has no place in another version; the message is a sentence. */
-export interface Unmappable {
+interface Unmappable {
   ok: false;
   code: LandingCode | MoveInCode;
   message: string;
@@ -46,43 +43,31 @@ export function moveBy(
   const landing = landingOf(from, target, oldValue, stateMapping);
   if (!landing.ok) return landing;
   const { history, dropped } = landHistory(from, target, oldHistory, stateMapping);
-  const fate = timerFate(from, target, oldValue, landing);
+  const timers = timerFate(from, target, oldValue, landing);
   const seq = envelope.seq + 1;
   const scope = { id: envelope.id, definitionId: move.to, uid: envelope.uid, seq, now: at };
   const { value } = landing;
   const place = { value, history };
-  const outside = activityFate(from, target, oldValue, value);
-  const started = { timers: fate.started, invokes: outside.started };
+  const activities = activityFate(from, target, oldValue, value);
+  const started = { timers: timers.started, invokes: activities.started };
   const outcome = moveIn(target, place, move.contextMapping, oldContext, scope, started);
   if (!outcome.ok) return { ok: false, code: outcome.code, message: outcome.fault.message };
 
-  const effects = new Effects(seq);
-  const { envelope: carriedOver, notes } = carryActivities(envelope, outside, effects, at);
-  const carried = carryTimers(carriedOver, fate);
   const enteredAt = (state: string): number =>
     Object.hasOwn(move.entered, state) ? (move.entered[state] as number) : at;
-  const begun = startTimers(carried.set, outcome.started, enteredAt, at);
-  const fault = timerFault(begun.set);
-  if (fault) return { ok: false, code: "limit_exceeded", message: fault.message };
+  const fates = { timers, activities, dropped };
+  const carried = carryOver(envelope, fates, outcome.started, enteredAt, at);
+  if (!carried.ok) return { ok: false, code: "limit_exceeded", message: carried.fault.message };
   const { ruleId, decidedAtSeq } = move;
   const mark = { ruleId, outcome: "migrated", decidedAtSeq, at } as const;
   const moved: Envelope = {
-    ...carriedOver,
-    ...begun.set,
+    ...carried.envelope,
     definitionId: move.to,
     definitionHash: move.toHash,
     entered: { seq, steps: envelope.history.steps },
     moves: withMark(lastingMarks(envelope.moves), mark),
   };
-  const result = {
-    outcome: "migrated",
-    kept: carried.kept,
-    cancelled: carried.cancelled,
-    started: begun.started,
-    dropped,
-    ...saidOf(notes),
-    before: imageOf(envelope),
-  };
+  const result = { outcome: "migrated", ...carried.said, before: imageOf(envelope) };
   const concluded = conclude(
     { envelope: moved, machine: target, live: outcome.live },
     outcome,
@@ -93,7 +78,7 @@ export function moveBy(
     },
     at,
     origin,
-    effects,
+    carried.effects,
   );
   if (concluded.ok) return concluded;
   return { ok: false, code: "limit_exceeded", message: concluded.fault.message };

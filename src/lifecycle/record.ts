@@ -65,7 +65,7 @@ export function decodeRecord(columns: Pick<LogRecord, ColumnMember>, body: strin
   };
 }
 
-/** A record on the wire (API.md, `GET …/events`). */
+/** A record on the wire (`GET …/events`). */
 export function recordView(record: LogRecord): JsonObject {
   const { seq, at, kind, type, payload, key, by, principal, handled, reason } = record;
   const { stateValue, decisions, emitted, effects, error, fingerprint, timer } = record;
@@ -149,30 +149,29 @@ export function ownResult(result: LogRecord["result"]): LogRecord["result"] {
   return Object.keys(own).length === 0 ? null : own;
 }
 
-/** The answer to an event (API.md, `POST …/events`), the first time and ever after. */
+/** The answer to an event (`POST …/events`), the first time and ever after. */
 export function eventAnswer(actorId: string, record: LogRecord): JsonObject {
-  const { after, ...own } = record.result as JsonObject;
-  const { seq, stateValue } = record;
-  const said: JsonObject = { actorSeq: seq, stateValue, migratedTo: null, ...own };
-  const { actorSeq, tags, status, output, definitionId, migratedTo, nextEvents, ...then } = {
-    ...said,
-    ...(after as JsonObject | undefined),
-  };
+  const { seq, type, handled } = record;
+  const own = record.result as JsonObject;
+  const after = own["after"] as JsonObject | undefined;
+  const said = after === undefined ? own : { ...own, ...after };
+  const { actorSeq = seq, stateValue = record.stateValue, migratedTo = null } = said;
+  const { tags, status, output, definitionId, nextEvents } = said;
   return {
     actorId,
     seq,
-    actorSeq: actorSeq as JsonValue,
+    actorSeq,
     at: isoTime(record.at),
-    type: record.type,
-    handled: record.handled,
-    stateValue: then["stateValue"] as JsonValue,
+    type,
+    handled,
+    stateValue,
     tags: tags as JsonValue,
     status: status as JsonValue,
     done: status === "done",
     ...(output === undefined ? {} : { output }),
     definitionId: definitionId as JsonValue,
-    migratedTo: migratedTo as JsonValue,
+    migratedTo,
     historyFingerprint: record.fingerprint,
-    ...(record.handled ? {} : { reason: record.reason, nextEvents: nextEvents as JsonValue }),
+    ...(handled ? {} : { reason: record.reason, nextEvents: nextEvents as JsonValue }),
   };
 }

@@ -20,7 +20,7 @@ export interface Divergence {
   actual: JsonValue;
 }
 
-export interface ReplayOptions extends Partial<Library> {
+interface ReplayOptions extends Partial<Library> {
   /** Whether the whole history is tried on `machine` alone, which need not be the actor's. */
   onOther?: boolean;
   /** The actor to begin with, instead of its birth. */

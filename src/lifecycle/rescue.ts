@@ -9,14 +9,11 @@ import { moveIn } from "../machine/move-in.ts";
 import { readSnapshot } from "../machine/snapshot.ts";
 import type { StateValue } from "../machine/types.ts";
 import type { Actor } from "./actor.ts";
-import { carryActivities, saidOf } from "./carry-activities.ts";
-import { carryTimers, startTimers } from "./carry-timers.ts";
+import { carryOver } from "./carry-over.ts";
 import { conclude } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
-import { Effects } from "./effects.ts";
 import type { Origin, Rescue, Rescued } from "./input.ts";
 import { lastingMarks } from "./marks.ts";
-import { timerFault } from "./timers.ts";
 import type { Envelope } from "./types.ts";
 
 const NO_MAPPING = {};
@@ -44,7 +41,7 @@ export function rescue(
     other === null
       ? { history: before.history, dropped: [] }
       : landHistory(from, machine, before.history, NO_MAPPING);
-  const fate = timerFate(from, machine, before.value, { value, pathOf: (state) => [state] });
+  const timers = timerFate(from, machine, before.value, { value, pathOf: (state) => [state] });
   const seq = envelope.seq + 1;
   const there: Pick<Envelope, "definitionId" | "definitionHash" | "entered" | "moves"> =
     other === null
@@ -58,37 +55,32 @@ export function rescue(
   const { definitionId, definitionHash, entered, moves } = there;
   const scope = { id: envelope.id, definitionId, uid: envelope.uid, seq, now: at };
   const data = context ?? before.context;
-  const outside = activityFate(from, machine, before.value, value);
-  const started = { timers: fate.started, invokes: outside.started };
+  const activities = activityFate(from, machine, before.value, value);
+  const started = { timers: timers.started, invokes: activities.started };
   const outcome = moveIn(machine, { value, history }, NO_MAPPING, data, scope, started);
   if (!outcome.ok) return { ok: false, fault: outcome.fault };
 
-  const effects = new Effects(seq);
-  const { envelope: carriedOver, notes } = carryActivities(envelope, outside, effects, at);
-  const carried = carryTimers(carriedOver, fate);
-  const begun = startTimers(carried.set, outcome.started, () => at, at);
-  const fault = timerFault(begun.set);
-  if (fault) return { ok: false, fault };
-  const set = { ...carriedOver, ...begun.set, definitionId, definitionHash, entered, moves };
+  const fates = { timers, activities, dropped };
+  const carried = carryOver(envelope, fates, outcome.started, () => at, at);
+  if (!carried.ok) return carried;
+  const set = { ...carried.envelope, definitionId, definitionHash, entered, moves };
   const payload: Rescued = {
     ...(stateValue === undefined ? {} : { stateValue }),
     ...(context === undefined ? {} : { context }),
     ...(other === null ? {} : { to: other.id, toHash: other.hash }),
     reason,
   };
-  const { kept, cancelled } = carried;
-  const result = { kept, cancelled, started: begun.started, dropped, ...saidOf(notes) };
   return conclude(
     { envelope: set, machine, live: outcome.live },
     outcome,
     {
       kind: "rescued",
       payload: payload as unknown as JsonObject,
-      result: result as unknown as JsonObject,
+      result: carried.said as unknown as JsonObject,
     },
     at,
     origin,
-    effects,
+    carried.effects,
   );
 }
 

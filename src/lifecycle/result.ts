@@ -19,7 +19,7 @@ import type { Activity, Envelope } from "./types.ts";
 export interface Result {
   outcome: Outcome;
   attempts: number;
-  /** Of the last attempts that led to an error. */
+  /** Of the last attempts that failed. */
   errors?: readonly AttemptNote[];
 }
 

@@ -17,14 +17,14 @@ export interface Scenario {
   expectDone?: boolean | undefined;
 }
 
-export interface ScenarioStep extends Taken {
+interface ScenarioStep extends Taken {
   event: JsonValue;
   stateValue: StateValue;
   expected?: StateValue;
   ok: boolean;
 }
 
-export interface ScenarioResult {
+interface ScenarioResult {
   name: string;
   passed: boolean;
   steps: ScenarioStep[];

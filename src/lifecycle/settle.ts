@@ -19,15 +19,12 @@ export function settle(
   at: number,
   origin: Origin,
 ): Advanced {
-  const { ref } = input;
-  const result: Result =
+  const { ref, errors } = input;
+  const ended =
     input.kind === "activity_done"
       ? { outcome: { output: input.output }, attempts: input.attempts }
-      : {
-          outcome: { error: input.error },
-          attempts: input.error.attempts,
-          ...(input.errors && { errors: input.errors }),
-        };
+      : { outcome: { error: input.error }, attempts: input.error.attempts };
+  const result: Result = { ...ended, ...(errors && { errors }) };
   const activity = runningActivity(actor.envelope, ref);
   if (activity === null) {
     const { kind } = input;

@@ -17,15 +17,18 @@ export function packSteps(
   records: Iterable<Pick<LogRecord, "type" | "handled">>,
 ): string {
   if (stepsFull(packed)) return packed;
-  const bytes = Array.from(atob(packed), (char) => char.charCodeAt(0));
+  // Groups of four characters that are full stay as they are.
+  const kept = packed.endsWith("=") ? packed.length - 4 : packed.length;
+  const bytes = Array.from(atob(packed.slice(kept)), (char) => char.charCodeAt(0));
+  const most = LIMITS.historySteps * STEP_BYTES - (kept / 4) * 3;
   for (const { type, handled } of records) {
     if (!handled || !type) continue;
-    if (bytes.length >= LIMITS.historySteps * STEP_BYTES) break;
+    if (bytes.length >= most) break;
     const code = codeOf(type);
     bytes.push(type.startsWith("@") ? 1 : 0, code >>> 24, (code >>> 16) & 255);
     bytes.push((code >>> 8) & 255, code & 255);
   }
-  return btoa(String.fromCharCode(...bytes));
+  return packed.slice(0, kept) + btoa(String.fromCharCode(...bytes));
 }
 
 function base64Chars(bytes: number): number {

@@ -15,10 +15,18 @@ export function openTask({ activities }: Envelope, ref: string): OpenTask | null
   return activity?.task === undefined ? null : (activity as OpenTask);
 }
 
+export function withTask(
+  envelope: Envelope,
+  activity: OpenTask,
+  changes: Partial<TaskState>,
+): Envelope {
+  return withActivity(envelope, { ...activity, task: { ...activity.task, ...changes } });
+}
+
 /** Somebody else has a task now, or it has another time to be done by. Null where it has ended. */
 export function changeTask(
   actor: Actor,
-  { kind, ref, assignee, expiresAt }: Extract<Input, { kind: "task_changed" }>,
+  { kind, ref, assignee, from, expiresAt }: Extract<Input, { kind: "task_changed" }>,
   at: number,
   origin: Origin,
 ): Advanced | null {
@@ -28,14 +36,15 @@ export function changeTask(
     ...(assignee === undefined ? {} : { assignee }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
-  const task = { ...activity.task, ...changes };
-  let envelope = withActivity(actor.envelope, { ...activity, task });
+  let envelope = withTask(actor.envelope, activity, changes);
   if (expiresAt !== undefined) {
     const timers = envelope.timers.filter((timer) => !isExpiry(timer, ref));
     const due = { what: "expiry", dueAt: expiresAt } as const;
     envelope = armDue({ ...envelope, timers }, activity, due, at);
   }
-  const payload: JsonObject = { ref, id: activity.id, ...changes };
+  // Older records say neither who had it nor of what kind it is.
+  const given = from === undefined ? {} : { src: activity.src, from };
+  const payload: JsonObject = { ref, id: activity.id, ...given, ...changes };
   const effects = [{ kind: "update", ref }] as const;
   return control({ ...actor, envelope }, envelope, { kind, payload, effects }, at, origin);
 }

@@ -12,7 +12,7 @@ export type TimerSet = Pick<Envelope, "timers" | "generations" | "parked">;
 type TimerCommand =
   | Extract<Command, { kind: "arm_after" | "arm_raise" | "cancel_after" | "cancel_raise" }>
   | (Omit<Extract<Command, { kind: "send_to" }>, "delayMs"> & { delayMs: number });
-export type UnarmedTimer = Unarmed<Timer>;
+type UnarmedTimer = Unarmed<Timer>;
 type Unarmed<T> = T extends Timer ? Omit<T, "id" | "generation" | "armedAt"> : never;
 
 /**
@@ -65,7 +65,7 @@ export function inOrder(timers: readonly Timer[]): readonly Timer[] {
   return timers.toSorted((a, b) => a.dueAt - b.dueAt || a.generation - b.generation);
 }
 
-export function nextDueAt(envelope: Envelope): number | null {
+function nextDueAt(envelope: Envelope): number | null {
   return envelope.timers[0]?.dueAt ?? null;
 }
 

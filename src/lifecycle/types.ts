@@ -196,7 +196,7 @@ export type Effect =
   | { kind: "tell_parent"; ref: string; outcome: Outcome };
 
 /** Work that failed without a caller, kept until someone retries it: then it is a timer that is due. */
-export interface Parked {
+interface Parked {
   timer: Timer;
   /** The record that says so. */
   seq: number;

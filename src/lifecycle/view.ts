@@ -8,7 +8,7 @@ import { attentionItems } from "./attention.ts";
 import { timerName } from "./timers.ts";
 import type { Envelope, Timer } from "./types.ts";
 
-/** An actor on the wire (API.md, "Actor"). `outbox`: how far its work outside is, where that is known. */
+/** An actor on the wire (`Actor` of the OpenAPI document). `outbox`: how far its work outside is, where that is known. */
 export function actorView(actor: Actor, now: number, outbox: readonly Progress[] = []): JsonObject {
   const { envelope, live } = actor;
   const { machine, history } = envelope;
@@ -47,7 +47,7 @@ function timerView(timer: Timer): JsonObject {
   return { id: timer.id, event: timerName(timer), dueAt: isoTime(timer.dueAt) };
 }
 
-/** A caller's scheduled events (API.md, `GET …/schedule`). */
+/** A caller's scheduled events (`GET …/schedule`). */
 export function scheduleViews(envelope: Envelope): JsonObject[] {
   return envelope.timers.flatMap((timer) => {
     if (timer.kind !== "schedule") return [];

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../base/json.ts";
-import { LOG, SEND, SET_REF, START, STOP } from "./compile-actions.ts";
 import type { CompiledMachine } from "./compile.ts";
+import { LOG, SEND, SET_REF, START, STOP } from "./emitted.ts";
 import { pathOf } from "./engine-types.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Command, EventData } from "./types.ts";

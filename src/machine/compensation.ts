@@ -9,7 +9,7 @@ import { requireSize } from "./sizes.ts";
 import type { EventData, StepScope } from "./types.ts";
 
 /** What would undo a completed activity; null when nothing is meant to. */
-export interface Compensation {
+interface Compensation {
   src: string;
   input: JsonValue;
 }

@@ -3,27 +3,17 @@ import { LIMITS } from "../base/limits.ts";
 import { dataFault, deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { at } from "../base/pointer.ts";
+import { nameText, refValue, sendId } from "./action-values.ts";
 import type { Invoke } from "./compile.ts";
+import { compileDelay } from "./compile-delays.ts";
+import type { Delay } from "./compile-delays.ts";
 import { argsOf } from "./compile-guards.ts";
+import { LOG, SEND, SET_REF, START, STOP, emitted } from "./emitted.ts";
+import type { ActionArgs, CompiledAction } from "./engine-types.ts";
 import { Data, dataOf, evaluation } from "./evaluation.ts";
 import type { ActionResult, Implementations } from "./implementations.ts";
 import { compileTemplate } from "./template.ts";
 import type { EventData } from "./types.ts";
-
-/** XState's action creators return callables; what they take is not worth typing here. */
-export type CompiledAction = (...args: never[]) => unknown;
-interface ActionArgs {
-  context: unknown;
-  event: unknown;
-}
-type Delay = (args: ActionArgs) => number;
-
-/** Travels through XState as an emitted event: it is resolved at its place in the list, after the assigns before it. */
-export const SET_REF = "@perdure.setRef";
-export const LOG = "@xstate.log";
-export const START = "@perdure.start";
-export const STOP = "@perdure.stop";
-export const SEND = "@perdure.send";
 
 export class ActionCompiler {
   readonly #implementations: Implementations;
@@ -56,17 +46,6 @@ export class ActionCompiler {
     return patchAction((context, event) => template(context, event) as JsonObject);
   }
 
-  /** A delay in whole ms: a number, an expression or a name. */
-  delay(config: JsonValue, pointer: string): Delay {
-    if (typeof config === "string") {
-      const named = this.#delays.get(config);
-      if (named === undefined) throw new Error(`${pointer}: no delay is named '${config}'.`);
-      return named;
-    }
-    const template = compileTemplate(config, pointer);
-    return ({ context, event }) => wholeMs(template(dataOf(context), event), pointer);
-  }
-
   #compile(config: JsonValue, pointer: string): CompiledAction {
     if (typeof config === "string") return this.#named(config, undefined, pointer);
     const action = config as JsonObject & { type: string };
@@ -78,7 +57,7 @@ export class ActionCompiler {
         const options: { id?: string; delay?: Delay } = {};
         if (typeof action["id"] === "string") options.id = action["id"];
         if (action["delay"] !== undefined) {
-          options.delay = this.delay(action["delay"], at(pointer, "delay"));
+          options.delay = compileDelay(action["delay"], at(pointer, "delay"), this.#delays);
         }
         return raise(event as never, options as never) as unknown as CompiledAction;
       }
@@ -124,7 +103,8 @@ export class ActionCompiler {
     const to = compileTemplate(action["to"] as JsonValue, at(pointer, "to"));
     const event = compileTemplate(action["event"] as JsonValue, at(pointer, "event"));
     const { id = null, delay } = action;
-    const delayMs = delay === undefined ? null : this.delay(delay, at(pointer, "delay"));
+    const delayMs =
+      delay === undefined ? null : compileDelay(delay, at(pointer, "delay"), this.#delays);
     return emitted(SEND, (context, given, args) => ({
       to: nameText(to(context, given), at(pointer, "to")),
       event: event(context, given),
@@ -197,57 +177,4 @@ function patchAction(patch: (context: JsonObject, event: unknown) => JsonObject)
     evaluation().spend(ASSIGN_STEPS + (Object.keys(next).length >> 3));
     return { data: new Data(Object.freeze(next)) };
   }) as never) as unknown as CompiledAction;
-}
-
-function emitted(
-  type: string,
-  members: (context: JsonObject, event: unknown, args: ActionArgs) => JsonObject,
-): CompiledAction {
-  return emit(((args: ActionArgs) => ({
-    type,
-    ...members(dataOf(args.context), args.event, args),
-  })) as never) as unknown as CompiledAction;
-}
-
-export function wholeMs(value: unknown, pointer: string): number {
-  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LIMITS.delayMs) {
-    return value as number;
-  }
-  return evaluation().fail({
-    code: "expression_failed",
-    message: `A delay must be a whole number of ms from 0 to ${LIMITS.delayMs}; round it with int(…).`,
-    pointer,
-  });
-}
-
-/** Ids of delayed events share one space with those that XState gives to timers of states, which no data may cancel. */
-function sendId(value: JsonValue, pointer: string): string {
-  if (typeof value === "string" && !value.startsWith("xstate.")) return value;
-  return evaluation().fail({
-    code: "expression_failed",
-    message: "The id of a delayed event is a string that does not begin with `xstate.`.",
-    pointer,
-  });
-}
-
-/** The id of an activity, or of who gets a message. */
-function nameText(value: JsonValue, pointer: string): string {
-  if (typeof value === "string" && value !== "" && value.length <= LIMITS.nameChars) return value;
-  return evaluation().fail({
-    code: "expression_failed",
-    message: `This must be a string of 1 to ${LIMITS.nameChars} characters; use string(…).`,
-    pointer,
-  });
-}
-
-function refValue(value: JsonValue, pointer: string): string | null {
-  if (value === null) return null;
-  if (typeof value === "string" && value.length > 0 && value.length <= LIMITS.refValueChars) {
-    return value;
-  }
-  return evaluation().fail({
-    code: "expression_failed",
-    message: `A ref's value must be null or a string of 1 to ${LIMITS.refValueChars} characters; use string(…).`,
-    pointer,
-  });
 }

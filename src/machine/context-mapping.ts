@@ -5,7 +5,7 @@ import { evaluation } from "./evaluation.ts";
 import { compileTemplate } from "./template.ts";
 
 /** The old context → the new one, within an evaluation. What fails is told to the evaluation. */
-export type ContextMapping = (context: JsonObject) => JsonObject;
+type ContextMapping = (context: JsonObject) => JsonObject;
 
 /** What expressions of a mapping see as `event`. */
 const EVENT = { type: "xstate.migrate" };

@@ -71,7 +71,7 @@ export function isBuiltInGuard(type: string): type is BuiltInGuard {
   return Object.hasOwn(BUILT_IN_GUARDS, type);
 }
 
-export type Expression = { readonly "@expr": string; readonly "@lang"?: "cel" };
+type Expression = { readonly "@expr": string; readonly "@lang"?: "cel" };
 
 /** Whether a value stands for the result of an expression: an object with the key `@expr`, whatever else is wrong with it. */
 export function isExpression(value: unknown): value is Expression {
@@ -118,15 +118,12 @@ export function listed(value: JsonValue | undefined, pointer: string): Listed[] 
   return value.map((item: JsonValue, index) => ({ value: item, pointer: `${pointer}/${index}` }));
 }
 
-export interface Listed {
+interface Listed {
   value: JsonValue;
   pointer: string;
 }
 
-export type DelayKey =
-  | { kind: "ms"; ms: number }
-  | { kind: "name"; name: string }
-  | { kind: "bad" };
+type DelayKey = { kind: "ms"; ms: number } | { kind: "name"; name: string } | { kind: "bad" };
 
 /**
  * A key of `after`: whole ms in digits, or the name of a delay. XState turns every text that

@@ -2,7 +2,7 @@ import { canonicalJson, isJsonObject } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { invokeId, listed, own } from "./dialect.ts";
 
-export interface DefinitionDiff {
+interface DefinitionDiff {
   /** Paths. */
   statesAdded: string[];
   statesRemoved: string[];

@@ -43,6 +43,15 @@ export interface Executable {
   params: Record<string, unknown> | undefined;
 }
 
+/** XState's action creators return callables; what they take is not worth typing here. */
+export type CompiledAction = (...args: never[]) => unknown;
+
+/** What XState gives to what an action asks of us. */
+export interface ActionArgs {
+  context: unknown;
+  event: unknown;
+}
+
 export function pathOf(node: { path: string[] }): string {
   return node.path.join(".");
 }

@@ -37,9 +37,7 @@ export interface Expression {
   evaluate(scope: ExpressionScope): JsonValue;
 }
 
-export type CompiledExpression =
-  | { ok: true; expression: Expression }
-  | { ok: false; message: string };
+type CompiledExpression = { ok: true; expression: Expression } | { ok: false; message: string };
 
 /** Parses, checks the types and compiles a CEL expression; a message says why it can never work. */
 export function compileExpression(source: string): CompiledExpression {

@@ -13,7 +13,7 @@ export interface ActivityFate {
 }
 
 /** The activities that begin where these states are entered, in document order. */
-export function invokesOf(machine: CompiledMachine, value: StateValue): Invoke[] {
+function invokesOf(machine: CompiledMachine, value: StateValue): Invoke[] {
   return [...activeNodes(machine, value)].flatMap(
     (node) => machine.invokes.get(pathOf(node)) ?? [],
   );

@@ -26,7 +26,7 @@ export interface Landed {
   /** The other way: the old states that were active and stand here now, in document order. */
   oldOf(path: string): string[];
 }
-export type Landing = Landed | { ok: false; code: LandingCode; message: string };
+type Landing = Landed | { ok: false; code: LandingCode; message: string };
 
 /**
  * Where a state value of one definition stands in another. Each leaf goes where the longest key that is its path

@@ -13,7 +13,7 @@ import type { MachineState, StepScope } from "./types.ts";
 export type MoveInCode = "context_failed" | "limit_exceeded" | "step_failed";
 
 /** What begins with the states that a move brings, as nothing does that was entered before. */
-export interface Beginning {
+interface Beginning {
   timers: readonly AfterKey[];
   invokes: readonly Invoke[];
 }

@@ -3,7 +3,7 @@ import { logError } from "../base/log.ts";
 import { deepFreeze } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { commandsOf, nameOf } from "./commands.ts";
-import { wholeMs } from "./compile-actions.ts";
+import { wholeMs } from "./compile-delays.ts";
 import { delayName } from "./compile.ts";
 import type { CompiledMachine, Invoke } from "./compile.ts";
 import { pathOf } from "./engine-types.ts";

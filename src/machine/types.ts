@@ -50,7 +50,7 @@ export interface TransitionTaken {
   targets: string[];
 }
 
-export interface GuardEvaluated {
+interface GuardEvaluated {
   /** JSON pointer of the guard in its definition. */
   guard: string;
   result: boolean;
@@ -66,8 +66,10 @@ export interface Decisions {
   omitted?: number;
 }
 
-/** Why an event was not handled. */
-/** `late`: a result of an activity that has ended. `nobody`: a failure that the machine has no `onError` for. */
+/**
+ * Why an event was not handled. `late`: a result of an activity that has ended. `nobody`: a failure that the machine has no
+ * `onError` for.
+ */
 export type NotHandled = "no_transition" | "guard_false" | "forbidden" | "late" | "nobody";
 
 /** Who steps, and when: all that expressions may know beside the data. */

@@ -14,7 +14,7 @@ export const FIRST = FINAL_STATES;
 
 /** Any event that the pattern does not name. Such a step of the system is skipped, in every state. */
 export const OTHER = Symbol("an event that is not named");
-export type Step = string | typeof OTHER;
+type Step = string | typeof OTHER;
 
 export type Decision = "pending" | "match" | "diverged";
 

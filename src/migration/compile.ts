@@ -37,7 +37,7 @@ export interface Compiled {
 export const PENDING_BYTE = 0;
 export const MATCH_BYTE = 1;
 export const DIVERGED_BYTE = 2;
-export const SUSPECT_BYTE = 3;
+const SUSPECT_BYTE = 3;
 
 /**
  * `alphabet`: every name that a step of these actors can have, events and steps of the system, of all

@@ -3,7 +3,7 @@ import type { Decision } from "./automaton.ts";
 import type { Compiled } from "./compile.ts";
 
 /** What the names of a history say: no hash takes part in it. */
-export interface Confirmed {
+interface Confirmed {
   readonly decision: Decision;
   /** Steps, skipped ones too, after which it was decided; all that there are where it was not, or is not for good. */
   readonly at: number;
@@ -25,7 +25,7 @@ export function progressOf({ pattern, names }: Compiled): Progress {
 }
 
 /** Events that an actor handled: how many, and their fingerprint. */
-export interface Counted {
+interface Counted {
   readonly length: number;
   readonly fingerprint: string;
 }

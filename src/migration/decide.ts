@@ -16,7 +16,7 @@ export interface Screened {
 }
 
 /** One rule's answers to a batch. */
-export class Screening {
+class Screening {
   readonly #all: boolean;
   readonly #exact: boolean;
   readonly #open: Uint8Array;

@@ -1,5 +1,5 @@
 import type { Decision } from "./automaton.ts";
-import { takenSince } from "./rule.ts";
+import { MOVED, takenSince } from "./rule.ts";
 import type { Rule, RuleMark } from "./rule.ts";
 
 /** What a history says to a rule, and the record after which it did; of a pending one nothing is decided. */
@@ -9,7 +9,7 @@ export interface Decided {
 }
 
 /** Of one actor at one point. */
-export interface Point<Candidate extends { readonly rule: Rule }> {
+interface Point<Candidate extends { readonly rule: Rule }> {
   /** Those from the definition that it is on. */
   readonly candidates: readonly Candidate[];
   readonly uid: string;
@@ -20,7 +20,7 @@ export interface Point<Candidate extends { readonly rule: Rule }> {
   decide(candidate: Candidate): Decided;
 }
 
-export interface Winner<Candidate> {
+interface Winner<Candidate> {
   readonly candidate: Candidate;
   readonly decidedAtSeq: number;
 }
@@ -44,12 +44,8 @@ export function winnerAt<Candidate extends { readonly rule: Rule }>(
   return winner;
 }
 
-/** A rule moves an actor once, whether or not the move was undone. */
 export function hasMoved(marks: readonly RuleMark[], ruleId: string): boolean {
-  return marks.some(
-    (mark) =>
-      mark.ruleId === ruleId && (mark.outcome === "migrated" || mark.outcome === "rolled_back"),
-  );
+  return marks.some((mark) => mark.ruleId === ruleId && MOVED.includes(mark.outcome));
 }
 
 function isBefore(since: number, rule: Rule, otherSince: number, other: Rule): boolean {

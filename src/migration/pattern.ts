@@ -9,7 +9,7 @@ export const SINCES = ["birth", "entry"] as const;
 export type Since = (typeof SINCES)[number];
 
 /** One name to wait for, and the names that must not come before it. */
-export interface Group {
+interface Group {
   readonly not: readonly string[];
   readonly name: string;
 }
@@ -21,7 +21,7 @@ export interface Pattern {
   readonly groups: readonly Group[];
 }
 
-export type Parsed = { ok: true; pattern: Pattern } | { ok: false; problems: Problem[] };
+type Parsed = { ok: true; pattern: Pattern } | { ok: false; problems: Problem[] };
 
 /** Reads `historyPath`, `match` and `since` of a rule; whatever else it has is not looked at. */
 export function parsePattern(rule: unknown): Parsed {

@@ -11,7 +11,7 @@ export interface Mapping {
 }
 
 export const ON_UNMAPPABLE = ["stay", "strand"] as const;
-export type OnUnmappable = (typeof ON_UNMAPPABLE)[number];
+type OnUnmappable = (typeof ON_UNMAPPABLE)[number];
 
 /** What a caller writes: actors on `from` whose history fits go on on `to`. It never changes. */
 export interface RuleBody extends Mapping {
@@ -60,6 +60,9 @@ export interface RuleSet {
 
 export const RULE_OUTCOMES = ["migrated", "unmappable", "stranded", "rolled_back"] as const;
 export type RuleOutcome = (typeof RULE_OUTCOMES)[number];
+
+/** A rule moves an actor once, whether or not the move was undone: one that did this to it does nothing more to it. */
+export const MOVED: readonly RuleOutcome[] = ["migrated", "rolled_back"];
 
 /** What became of an actor by a rule: kept in its snapshot, and in its entry of the directory. One per rule. */
 export interface RuleMark {

@@ -13,7 +13,7 @@ import { targetFault } from "./target.ts";
 import type { OutboundEnv } from "./target.ts";
 
 /** An answer of 2xx: `{status, headers, body}`; the body parsed where it says that it is JSON, else text. */
-export type Called = { output: JsonObject } | { failure: AttemptFailure };
+type Called = { output: JsonObject } | { failure: AttemptFailure };
 
 /** Other answers beside 5xx after which the same request may succeed. */
 const PASSING = new Set([408, 425, 429]);

@@ -3,7 +3,7 @@ import type { JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 
 /** A body as data, or why it cannot be had. */
-export type ReadBody = { body: JsonValue } | { fault: string };
+type ReadBody = { body: JsonValue } | { fault: string };
 
 /**
  * Reads at most so many bytes of a body. Beyond, it is a fault, or cut where `cut`. JSON is parsed where the answer says

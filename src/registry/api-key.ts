@@ -4,7 +4,7 @@ import { TENANT_PATTERN } from "../base/ids.ts";
  * `pk_<tenant>_<id>_<secret>`. A tenant has no underscore, an id is 12 lower-case letters and digits,
  * a secret 43 letters and digits: more than 256 bits.
  */
-export interface ApiKey {
+interface ApiKey {
   tenant: string;
   keyId: string;
   secret: string;

@@ -1,4 +1,8 @@
+import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import { answer } from "../base/reply.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import { rampTo } from "../migration/ramp.ts";
 import type { RampStep } from "../migration/rule.ts";
 import type { Db } from "../storage/db.ts";
@@ -7,10 +11,10 @@ import { findRule, markSwept, updateRule } from "../storage/registry-rules.ts";
 import type { RuleRow } from "../storage/registry-rules.ts";
 import { oweSweep } from "../storage/registry-sweeps.ts";
 import type { Registry } from "./context.ts";
-import { answer, notFound, refuse, tooMany } from "./replies.ts";
+import { notFound } from "./replies.ts";
 import { nextEpoch, rulesEpoch } from "./rules.ts";
 import { ruleView } from "./rule-view.ts";
-import type { CollectionKey, Leased, RegistryReply, RuleChange } from "./rpc.ts";
+import type { Leased, RuleChange } from "./rpc.ts";
 
 export type ChangeRuleCommand = {
   id: string;
@@ -20,11 +24,7 @@ export type ChangeRuleCommand = {
 } & Leased;
 
 /** Pauses, resumes, ends, retries a rule, or changes its share of actors. What changes nothing makes no epoch. */
-export function changeRule(
-  registry: Registry,
-  command: ChangeRuleCommand,
-  now: number,
-): RegistryReply {
+export function changeRule(registry: Registry, command: ChangeRuleCommand, now: number): Reply {
   const stored = registry.stored();
   const change = () => changed(stored, registry.owe, command, now);
   if (command.key !== null) return answerOnce(stored, registry.open, command.key, now, change);
@@ -36,7 +36,7 @@ function changed(
   owe: () => void,
   { id, change, lease }: ChangeRuleCommand,
   now: number,
-): RegistryReply {
+): Reply {
   const row = db && findRule(db, id);
   if (!db || !row) return notFound("rule_not_found", id);
   if (row.state === "retired" && change !== "retire") {
@@ -55,7 +55,7 @@ function changed(
   const next = changesOf(row, change, step);
   if (next === null) return shown(db, id);
   if (next.ramp.length > LIMITS.rampSteps) {
-    return tooMany(
+    return refuseLimit(
       "rampSteps",
       `The percentage of a rule grows at most ${LIMITS.rampSteps} times. Pause and resume it: it then takes all of its share anew.`,
     );
@@ -92,6 +92,6 @@ function changesOf(
   }
 }
 
-function shown(db: Db, id: string): RegistryReply {
+function shown(db: Db, id: string): Reply {
   return answer(200, ruleView(findRule(db, id) as RuleRow));
 }

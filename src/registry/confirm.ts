@@ -1,3 +1,5 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { canonicalJson } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -9,11 +11,7 @@ import type { Confirmation } from "./confirm-token.ts";
 import type { Registry } from "./context.ts";
 import { planView } from "./plan.ts";
 import type { Planned } from "./plan.ts";
-import { refuse } from "./replies.ts";
-import type { RegistryReply } from "./rpc.ts";
 import { confirmSecret } from "./settings.ts";
-
-type Refusal = Extract<RegistryReply, { ok: false }>;
 
 /** A plan with the token that confirms it. */
 export interface Offer {
@@ -43,7 +41,7 @@ export async function confirmed(
   planned: Planned,
   body: JsonValue,
   token: string | null,
-): Promise<({ ok: true } & Offer) | Refusal> {
+): Promise<({ ok: true } & Offer) | Refused> {
   const plan = await offerOf(registry, planned, body);
   if (planned.plan.unmappableTotal === 0) return { ok: true, plan, use: null };
   if (token === null) return unconfirmed(plan, null);
@@ -56,7 +54,7 @@ export async function confirmed(
 }
 
 /** Notes that a token was used, or refuses it because it was. Inside the transaction of what it confirms. */
-export function spend(db: Db, { plan, use }: Offer, now: number): Refusal | null {
+export function spend(db: Db, { plan, use }: Offer, now: number): Refused | null {
   if (use === null) return null;
   if (isTokenUsed(db, use.nonce)) return unconfirmed(plan, "token_used");
   useToken(db, use.nonce, use.expiresAt, now);
@@ -86,7 +84,7 @@ function objection(
   return more > Math.max(10, said.unmappable / 10) ? "counts_worse" : null;
 }
 
-function unconfirmed(plan: JsonObject, reason: Reason | null): Refusal {
+function unconfirmed(plan: JsonObject, reason: Reason | null): Refused {
   const { unmappableTotal } = plan as { unmappableTotal: number };
   const who = unmappableTotal === 1 ? "1 actor matches" : `${unmappableTotal} actors match`;
   const why = reason === null ? "" : `${REASONS[reason]} `;

@@ -1,5 +1,8 @@
-import type { Problem } from "../base/errors.ts";
+import { refuse } from "../base/errors.ts";
+import type { Problem, Refused } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Db } from "../storage/db.ts";
 import { answeredBefore, answerOnce } from "../storage/once.ts";
 import { findDefinition } from "../storage/registry-definitions.ts";
@@ -9,22 +12,18 @@ import { confirmed, spend } from "./confirm.ts";
 import type { Registry } from "./context.ts";
 import { versionOf } from "./definitions.ts";
 import { planRule } from "./plan.ts";
-import { answer, notFound, refuse } from "./replies.ts";
+import { notFound } from "./replies.ts";
 import { doubtsOf, problemsOf } from "./rule-check.ts";
 import { invalid, refuseBeside, replaced, ruleInput } from "./rule-draft.ts";
 import type { Draft } from "./rule-draft.ts";
 import { ruleView } from "./rule-view.ts";
-import type { CreateRuleCommand, RegistryReply } from "./rpc.ts";
+import type { CreateRuleCommand } from "./rpc.ts";
 import { writeRule } from "./write-rule.ts";
 
 type Proposal = Pick<CreateRuleCommand, "from" | "to" | "rule" | "replaces">;
-type Refusal = Extract<RegistryReply, { ok: false }>;
 
 /** Makes a rule between two definitions that are deployed. */
-export async function createRule(
-  registry: Registry,
-  command: CreateRuleCommand,
-): Promise<RegistryReply> {
+export async function createRule(registry: Registry, command: CreateRuleCommand): Promise<Reply> {
   const first = answeredBefore(registry.stored(), command);
   if (first) return first;
   const before = draftOf(registry.stored(), command);
@@ -57,7 +56,7 @@ export function bodyOf({ from, to, rule, replaces }: Proposal): JsonValue {
 export function draftOf(
   db: Db | null,
   { from, to, rule, replaces }: Proposal,
-): { ok: true; draft: Draft } | Refusal {
+): { ok: true; draft: Draft } | Refused {
   const [older, younger] = [from, to].map((id) => {
     const row = db && findDefinition(db, id);
     return row && row.state !== "retired" ? row : null;

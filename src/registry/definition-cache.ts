@@ -1,5 +1,5 @@
 import { PerdureError } from "../base/errors.ts";
-import type { Failure } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
@@ -14,7 +14,7 @@ export interface AcquiredMachine extends Omit<ResolvedDefinition, "json"> {
   machine: CompiledMachine;
 }
 
-type Acquired = { ok: true; acquired: AcquiredMachine } | { ok: false; failure: Failure };
+type Acquired = { ok: true; acquired: AcquiredMachine } | Refused;
 
 // Shared by everything in the isolate, whatever its tenant: the same content is the same machine.
 const machines = new Lru<CompiledMachine>({

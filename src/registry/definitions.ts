@@ -1,5 +1,9 @@
-import type { Failure } from "../base/errors.ts";
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { PageQuery } from "../base/page-down.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
 import type { Db } from "../storage/db.ts";
 import {
@@ -12,10 +16,10 @@ import {
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
 import { ruleOfDeploy, rulesFrom, ruleThatNeeds } from "../storage/registry-rules.ts";
 import type { Rule } from "../migration/rule.ts";
-import { answer, newestFirst, notFound, refuse } from "./replies.ts";
+import { newestFirst, notFound } from "./replies.ts";
 import { ruleOf } from "./rules.ts";
 import { ruleView } from "./rule-view.ts";
-import type { RegistryReply, ResolvedDefinition } from "./rpc.ts";
+import type { ResolvedDefinition } from "./rpc.ts";
 import type { Version } from "./rule-draft.ts";
 import type { Standing } from "./standing.ts";
 
@@ -35,15 +39,11 @@ export function summary(db: Db, row: DefinitionRow): JsonObject {
   };
 }
 
-export function listDefinitions(
-  db: Db | null,
-  query: { limit: number; cursor: string | null },
-  now: number,
-): RegistryReply {
+export function listDefinitions(db: Db | null, query: PageQuery, now: number): Reply {
   return newestFirst(db, LIST, query, now, pageOfDefinitions, (row, from) => summary(from, row));
 }
 
-export function getDefinition(db: Db | null, id: string): RegistryReply {
+export function getDefinition(db: Db | null, id: string): Reply {
   const row = present(db, id);
   if (!db || !row) return notFound("definition_not_found", id);
   const definition = JSON.parse(bodyOf(db, row)) as JsonValue;
@@ -58,7 +58,7 @@ export async function retireDefinition(
   stored: () => Db | null,
   id: string,
   count: () => Promise<Standing | null>,
-): Promise<RegistryReply> {
+): Promise<Reply> {
   if (!present(stored(), id)) return notFound("definition_not_found", id);
   const standing = await count();
   // Another call may have retired it meanwhile.
@@ -102,9 +102,9 @@ export function acquire(
   db: Db | null,
   name: string,
   now: number,
-): { ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure } {
+): { ok: true; definition: ResolvedDefinition } | Refused {
   const row = db && (present(db, name) ?? newestOf(db, name, now));
-  if (!db || !row) return notFound("definition_not_found", name) as { ok: false; failure: Failure };
+  if (!db || !row) return notFound("definition_not_found", name);
   if (row.state === "unused") markDefinition(db, row.id, "used");
   return { ok: true, definition: resolved(db, row) };
 }

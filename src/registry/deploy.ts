@@ -1,5 +1,8 @@
-import type { Problem } from "../base/errors.ts";
+import { refuse } from "../base/errors.ts";
+import type { Problem, Refused } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { codeOf } from "../fingerprint/kernel.ts";
 import type { CheckReport } from "../machine/types.ts";
 import type { Db } from "../storage/db.ts";
@@ -22,15 +25,13 @@ import type { Incoming } from "./incoming.ts";
 import { checkLineage } from "./lineage.ts";
 import { meet, vacantPosition } from "./meet.ts";
 import { planRule } from "./plan.ts";
-import { answer, refuse } from "./replies.ts";
 import { doubtsOf, problemsOf } from "./rule-check.ts";
 import { invalid as invalidRule, refuseBeside } from "./rule-draft.ts";
 import type { Draft } from "./rule-draft.ts";
-import type { DeployCommand, RegistryReply } from "./rpc.ts";
+import type { DeployCommand } from "./rpc.ts";
 import type { Standing } from "./standing.ts";
 import { writeRule } from "./write-rule.ts";
 
-type Refusal = Extract<RegistryReply, { ok: false }>;
 type Count = () => Promise<Standing | null>;
 
 /** What a deploy would write. */
@@ -43,7 +44,7 @@ interface Ready {
   draft: Draft | null;
 }
 
-type Verdict = Ready | { ok: "same"; present: DefinitionRow; draft: Draft | null } | Refusal;
+type Verdict = Ready | { ok: "same"; present: DefinitionRow; draft: Draft | null } | Refused;
 
 /**
  * Stores a definition under an id that is free, and the rule that moves actors to it, or answers why not. `count`
@@ -53,7 +54,7 @@ export async function deploy(
   registry: Registry,
   command: DeployCommand,
   count: Count,
-): Promise<RegistryReply> {
+): Promise<Reply> {
   const read = await readIncoming(command);
   if (!read.ok) return read;
   const { incoming } = read;
@@ -125,7 +126,7 @@ function write(
   offer: Offer | null,
   lease: number,
   now: number,
-): RegistryReply {
+): Reply {
   const db = registry.open();
   const warnings = [
     ...report.warnings,
@@ -172,11 +173,11 @@ const ID_IS_FAMILY: Problem = {
     "The id is the family's name too: a spawn by it gets this definition, also when the family has a newer root. Give each version an id of its own, such as the family with a version behind it.",
 };
 
-function same(registry: Registry, present: DefinitionRow): RegistryReply {
+function same(registry: Registry, present: DefinitionRow): Reply {
   return deployed(registry.open(), present, 200, { idempotent: true });
 }
 
-function deployed(db: Db, row: DefinitionRow, status: number, more: JsonObject): RegistryReply {
+function deployed(db: Db, row: DefinitionRow, status: number, more: JsonObject): Reply {
   return answer(status, {
     ...summary(db, row),
     warnings: JSON.parse(row.warnings) as JsonValue,
@@ -205,7 +206,7 @@ function findCollisions(db: Db, family: string, report: CheckReport): Problem[] 
   return problems;
 }
 
-function invalid(errors: Problem[]): Refusal {
+function invalid(errors: Problem[]): Refused {
   const detail = "The definition is not valid, and nothing was stored; errors says what to mend.";
   return refuse("definition_invalid", detail, { errors });
 }

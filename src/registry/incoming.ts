@@ -1,11 +1,13 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { canonicalDefinition } from "../machine/canonical.ts";
 import { checkDefinition } from "../machine/check.ts";
 import type { CheckReport } from "../machine/types.ts";
-import { refuse } from "./replies.ts";
 import { ruleInput } from "./rule-draft.ts";
-import type { DeployCommand, RegistryReply, RuleInput } from "./rpc.ts";
+import type { DeployCommand, RuleInput } from "./rpc.ts";
 
 const encoder = new TextEncoder();
 
@@ -21,7 +23,7 @@ export interface Incoming extends Omit<DeployCommand, "rule" | "confirmToken" | 
 
 export async function readIncoming(
   command: Pick<DeployCommand, "id" | "definition" | "parentId" | "rule" | "replaceable">,
-): Promise<{ ok: true; incoming: Incoming } | Extract<RegistryReply, { ok: false }>> {
+): Promise<{ ok: true; incoming: Incoming } | Refused> {
   const { id, definition, parentId, rule = null, replaceable } = command;
   if (rule !== null && parentId === null) {
     return refuse("invalid_request", "A migration needs a parentId to move actors from.", {
@@ -31,10 +33,9 @@ export async function readIncoming(
   const json = canonicalDefinition(definition);
   const bytes = encoder.encode(json).byteLength;
   if (bytes > LIMITS.definitionBytes) {
-    return refuse(
-      "limit_exceeded",
+    return refuseLimit(
+      "definitionBytes",
       `A definition has at most ${LIMITS.definitionBytes} bytes of canonical JSON; this one has ${bytes}.`,
-      { extra: { limit: "definitionBytes", most: LIMITS.definitionBytes } },
     );
   }
   const hash = await sha256Hex(json);

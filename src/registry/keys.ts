@@ -1,6 +1,11 @@
 import { constantTimeEqual } from "../base/constant-time.ts";
+import { refuse } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import type { PageQuery } from "../base/page-down.ts";
+import { answer } from "../base/reply.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { isoTime } from "../base/time.ts";
 import type { Db } from "../storage/db.ts";
@@ -15,8 +20,8 @@ import {
 import type { KeyRow } from "../storage/registry-keys.ts";
 import { formatApiKey, newKeyId, newSecret } from "./api-key.ts";
 import { answerOnce } from "../storage/once.ts";
-import { answer, newestFirst, notFound, refuse, tooMany } from "./replies.ts";
-import type { CollectionKey, Principal, RegistryReply, Scope } from "./rpc.ts";
+import { newestFirst, notFound } from "./replies.ts";
+import type { Principal, Scope } from "./rpc.ts";
 
 const LIST = "keys";
 
@@ -49,7 +54,7 @@ export async function createKey(
   open: () => Db,
   command: CreateKeyCommand,
   now: number,
-): Promise<RegistryReply> {
+): Promise<Reply> {
   const { tenant, label, scopes, expiresAt } = command;
   const secret = newSecret();
   const secretHash = await sha256Hex(secret);
@@ -60,7 +65,7 @@ export async function createKey(
       });
     }
     if (stored && countLiveKeys(stored, now) >= LIMITS.keysPerTenant) {
-      return tooMany(
+      return refuseLimit(
         "keysPerTenant",
         `A tenant has at most ${LIMITS.keysPerTenant} keys; revoke one that is no longer needed.`,
       );
@@ -86,7 +91,7 @@ export async function rotateKey(
   open: () => Db,
   command: { id: string } & CollectionKey,
   now: number,
-): Promise<RegistryReply> {
+): Promise<Reply> {
   const secret = newSecret();
   const secretHash = await sha256Hex(secret);
   return answerOnce(stored, open, command, now, () => {
@@ -97,22 +102,18 @@ export async function rotateKey(
   });
 }
 
-function shown(db: Db, id: string, status: number, secret: string): RegistryReply {
+function shown(db: Db, id: string, status: number, secret: string): Reply {
   const row = findKey(db, id) as KeyRow;
   const key = formatApiKey({ tenant: row.tenant, keyId: id, secret });
   return answer(status, { ...summary(row), key });
 }
 
-export function listKeys(
-  db: Db | null,
-  query: { limit: number; cursor: string | null },
-  now: number,
-): RegistryReply {
+export function listKeys(db: Db | null, query: PageQuery, now: number): Reply {
   return newestFirst(db, LIST, query, now, pageOfKeys, summary);
 }
 
 /** A revoked key stays listed, and revoking it again changes nothing. */
-export function revokeKey(db: Db | null, id: string, now: number): RegistryReply {
+export function revokeKey(db: Db | null, id: string, now: number): Reply {
   if (!db || !findKey(db, id)) return notFound("key_not_found", id);
   markRevoked(db, id, now);
   return answer(204, null);

@@ -1,4 +1,7 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
 import type { Db } from "../storage/db.ts";
 import {
   countDefinitions,
@@ -6,8 +9,8 @@ import {
   findDefinition,
 } from "../storage/registry-definitions.ts";
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
-import { notFound, refuse, tooMany } from "./replies.ts";
-import type { DeployCommand, RegistryReply } from "./rpc.ts";
+import { notFound } from "./replies.ts";
+import type { DeployCommand } from "./rpc.ts";
 
 /** Why a definition cannot be of this family and descent, or null. `replaces`: there is one of its id, which goes. */
 export function checkLineage(
@@ -15,12 +18,12 @@ export function checkLineage(
   { id, parentId }: Pick<DeployCommand, "id" | "parentId">,
   family: string,
   replaces: boolean,
-): Extract<RegistryReply, { ok: false }> | null {
+): Refused | null {
   if (db && replaces) {
     const other = familiesOfChildren(db, id).find((child) => child !== family);
     if (other !== undefined) return mismatch(`Definitions that descend from ${id}`, other, family);
   } else if (db && countDefinitions(db) >= LIMITS.definitionsPerTenant) {
-    return tooMany(
+    return refuseLimit(
       "definitionsPerTenant",
       `A tenant has at most ${LIMITS.definitionsPerTenant} definitions, retired ones included.`,
     );

@@ -1,3 +1,5 @@
+import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { canonicalDefinition } from "../machine/canonical.ts";
 import { diffDefinitions } from "../machine/diff.ts";
@@ -6,12 +8,8 @@ import { findBody, findDefinition } from "../storage/registry-definitions.ts";
 import type { DefinitionRow } from "../storage/registry-definitions.ts";
 import { ruleOfDeploy, ruleThatNeeds } from "../storage/registry-rules.ts";
 import type { Incoming } from "./incoming.ts";
-import { refuse } from "./replies.ts";
 import { textOf } from "./rule-draft.ts";
-import type { RegistryReply } from "./rpc.ts";
 import type { Standing } from "./standing.ts";
-
-type Refusal = Extract<RegistryReply, { ok: false }>;
 
 /** What of a deploy is not as it stands there; empty for the very same. */
 function differences(db: Db, present: DefinitionRow, incoming: Incoming): string[] {
@@ -43,7 +41,7 @@ export function meet(
   present: DefinitionRow,
   incoming: Incoming,
   vacant: number | null,
-): Refusal | "same" | "replace" {
+): Refused | "same" | "replace" {
   const { id } = incoming;
   if (present.state === "retired") {
     return refuse(

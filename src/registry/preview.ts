@@ -7,11 +7,12 @@ import { readIncoming } from "./incoming.ts";
 import { vacantPosition } from "./meet.ts";
 import { emptyPlan, planRule } from "./plan.ts";
 import type { Planned } from "./plan.ts";
-import { answer } from "./replies.ts";
 import { doubtsOf } from "./rule-check.ts";
 import type { Draft } from "./rule-draft.ts";
 import type { JsonValue } from "../base/json.ts";
-import type { PreviewCommand, RegistryReply } from "./rpc.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
+import type { PreviewCommand } from "./rpc.ts";
 import type { Standing } from "./standing.ts";
 
 /** What a deploy or a rule would do, decided by the very rule that is proposed; refused where that would be. */
@@ -20,7 +21,7 @@ export async function preview(
   command: PreviewCommand,
   replaceable: boolean,
   count: (id: string) => Promise<Standing | null>,
-): Promise<RegistryReply> {
+): Promise<Reply> {
   if (!("definition" in command)) {
     const drafted = draftOf(registry.stored(), command);
     if (!drafted.ok) return drafted;
@@ -42,7 +43,7 @@ async function previewed(
   draft: Draft | null,
   from: string,
   body: JsonValue,
-): Promise<RegistryReply> {
+): Promise<Reply> {
   const now = Date.now();
   const planned: Planned | null =
     draft === null ? emptyPlan(from, now) : await planRule(registry, draft, replay, now);

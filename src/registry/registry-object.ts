@@ -18,17 +18,18 @@ import { getRule, listRules } from "./rule-view.ts";
 import { Sweeps } from "./sweeps.ts";
 import * as keys from "./keys.ts";
 import * as queues from "./queues.ts";
+import type { PageQuery } from "../base/page-down.ts";
 import { asData } from "../base/refused.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import * as settings from "./settings.ts";
 import { standingOn } from "./standing.ts";
 import type { Standing } from "./standing.ts";
 import type {
-  CollectionKey,
   CreateRuleCommand,
   DeployCommand,
   PreviewCommand,
-  RegistryReply,
   RegistryRpc,
+  Leased,
 } from "./rpc.ts";
 import * as rules from "./rules.ts";
 import { Watch } from "./watch.ts";
@@ -46,7 +47,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = new Db(ctx.storage);
-    this.#clock = new AlarmClock(ctx.storage, this.#db.meter);
+    this.#clock = new AlarmClock(ctx.storage, this.#db);
     this.#watch = new Watch(this.#clock, env);
     const stored = () => this.#stored();
     this.#sweeps = new Sweeps(this.#clock, env, stored);
@@ -82,18 +83,19 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
 
   override async alarm(): Promise<void> {
     const tenant = this.#tenant();
-    // What it learns about an alarm that has gone off would hold later.
-    await this.#clock.known().catch(() => {});
     const active = () => webhooks.subscriptions(this.#stored()).map(({ id }) => id);
     const named = () => queues.queues(this.#stored());
-    await Promise.all([
-      this.#watch.ring(tenant, active, named),
-      this.#sweeps.ring(tenant, Date.now()),
-    ]);
+    await this.#clock.atWork(async () => {
+      await Promise.all([
+        this.#watch.ring(tenant, active, named),
+        this.#sweeps.ring(tenant, Date.now()),
+      ]);
+      return null;
+    });
   }
 
   /** A call that may change rules: their sweeps are told, now and, if this object dies before, by its alarm. */
-  async #changing(change: () => RegistryReply | Promise<RegistryReply>): Promise<RegistryReply> {
+  async #changing(change: () => Reply | Promise<Reply>): Promise<Reply> {
     const reply = await asData(async () => {
       await this.#clock.known();
       return await change();
@@ -114,11 +116,11 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     const reply = await this.#changing(() =>
       deploy(this.#registry, command, () => this.#standingOn(id)),
     );
-    if (reply.ok && reply.status === 200) forgetDefinition(this.ctx.id.name ?? "", id);
+    if (reply.ok && reply.status === 200) forgetDefinition(this.#tenant(), id);
     return reply;
   }
 
-  listDefinitions(query: { limit: number; cursor: string | null }) {
+  listDefinitions(query: PageQuery) {
     return asData(() => definitions.listDefinitions(this.#stored(), query, Date.now()));
   }
 
@@ -134,7 +136,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
         () => this.#standingOn(id),
       ),
     );
-    if (reply.ok) forgetDefinition(this.ctx.id.name ?? "", id);
+    if (reply.ok) forgetDefinition(this.#tenant(), id);
     return reply;
   }
 
@@ -177,7 +179,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return this.#changing(() => createRule(this.#registry, command));
   }
 
-  listRules(query: { limit: number; cursor: string | null }) {
+  listRules(query: PageQuery) {
     return asData(() => listRules(this.#stored(), query, Date.now()));
   }
 
@@ -208,7 +210,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     return asData(() => keys.createKey(this.#stored(), this.#open, command, Date.now()));
   }
 
-  listKeys(query: { limit: number; cursor: string | null }) {
+  listKeys(query: PageQuery) {
     return asData(() => keys.listKeys(this.#stored(), query, Date.now()));
   }
 
@@ -231,7 +233,7 @@ export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
     });
   }
 
-  listWebhooks(query: { limit: number; cursor: string | null; lease: number }) {
+  listWebhooks(query: PageQuery & Leased) {
     return asData(() => webhooks.listWebhooks(this.#stored(), query, Date.now()));
   }
 

@@ -1,33 +1,10 @@
 import { ERRORS, refuse } from "../base/errors.ts";
-import type { Failure } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
-import { LIMITS } from "../base/limits.ts";
+import type { Refused } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import { pageDown } from "../base/page-down.ts";
 import type { PageQuery } from "../base/page-down.ts";
+import type { Reply } from "../base/reply.ts";
 import type { Db } from "../storage/db.ts";
-import type { RegistryReply } from "./rpc.ts";
-
-export { refuse };
-
-type Refusal = { ok: false; failure: Failure };
-type CountLimit =
-  | "definitionsPerTenant"
-  | "keysPerTenant"
-  | "queuesPerTenant"
-  | "rampSteps"
-  | "rulesChars"
-  | "rulesEver"
-  | "rulesPerDefinition"
-  | "rulesPerTenant"
-  | "webhooksPerTenant";
-
-export function answer(status: number, body: JsonValue): RegistryReply {
-  return { ok: true, status, body };
-}
-
-export function tooMany(limit: CountLimit, detail: string): Refusal {
-  return refuse("limit_exceeded", detail, { extra: { limit, most: LIMITS[limit] } });
-}
 
 /** Where those that there are can be seen. */
 const LISTED = {
@@ -38,7 +15,7 @@ const LISTED = {
   webhook_not_found: "/v1/webhooks",
 } as const;
 
-export function notFound(code: keyof typeof LISTED, id: string): Refusal {
+export function notFound(code: keyof typeof LISTED, id: string): Refused {
   return refuse(code, `${ERRORS[code].title}: ${id}. GET ${LISTED[code]} lists what there is.`);
 }
 
@@ -50,7 +27,7 @@ export function newestFirst<Row extends { position: number }>(
   now: number,
   rowsBelow: (db: Db, position: number, limit: number) => Row[],
   show: (row: Row, db: Db) => JsonObject,
-): RegistryReply {
+): Reply {
   const below = (position: number, limit: number) => (db ? rowsBelow(db, position, limit) : []);
   const shown = (row: Row) => show(row, db as Db);
   return pageDown(list, query, now, below, ({ position }) => position, shown);

@@ -1,13 +1,12 @@
-import type { Failure } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { Refused } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { RuleQuery } from "../directory/rpc.ts";
-import type { CollectionKey } from "../storage/once.ts";
 import type { Rule, RuleBody, RuleSet } from "../migration/rule.ts";
 import type { Subscription } from "../webhooks/rpc.ts";
-import type { Refused } from "../base/refused.ts";
+import type { PageQuery } from "../base/page-down.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
+import type { CreateKeyCommand } from "./keys.ts";
 import type { CreateWebhookCommand, UpdateWebhookCommand } from "./webhooks.ts";
-
-export type { CollectionKey };
 
 export type Scope = "read" | "write" | "deploy" | "admin";
 export const SCOPES: readonly Scope[] = ["read", "write", "deploy", "admin"];
@@ -70,10 +69,6 @@ export interface ResolvedDefinition {
   json: string;
 }
 
-export type RegistryReply =
-  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
-  | { ok: false; failure: Failure };
-
 /** A webhook as its own object has to know it, to sign and to send. */
 export interface WebhookConfig {
   url: string;
@@ -94,22 +89,20 @@ export interface SweepOrder {
  * newer version wrote are refused as data: `given` reads answers that are no replies.
  */
 export interface RegistryRpc {
-  /** 201 or 200, as API.md "Definitions" says. */
-  deploy(command: DeployCommand): Promise<RegistryReply>;
+  /** 201, or 200 where it was there already or took the place of another (docs/http.md). */
+  deploy(command: DeployCommand): Promise<Reply>;
   /** 200 page `{items, nextCursor, asOf}` of definitions without their JSON. */
-  listDefinitions(query: { limit: number; cursor: string | null }): Promise<RegistryReply>;
+  listDefinitions(query: PageQuery): Promise<Reply>;
   /** 200 with the JSON as deployed. */
-  getDefinition(id: string): Promise<RegistryReply>;
+  getDefinition(id: string): Promise<Reply>;
   /** 204; retired, unless an actor that has not ended stands on it. */
-  retireDefinition(id: string): Promise<RegistryReply>;
+  retireDefinition(id: string): Promise<Reply>;
 
   /**
    * Resolves a definition id, or a family to its newest root, and marks it as used: its content is kept for ever.
    * What it answers may be remembered for a lease.
    */
-  acquire(
-    name: string,
-  ): Promise<{ ok: true; definition: ResolvedDefinition } | { ok: false; failure: Failure }>;
+  acquire(name: string): Promise<{ ok: true; definition: ResolvedDefinition } | Refused>;
   /** The body of content `hash`, for actors that hold the hash; null when it was never here. */
   definitionByHash(hash: string): Promise<string | null | Refused>;
   /** Whether a spawn by this id or family would find a definition; marks nothing. */
@@ -124,17 +117,17 @@ export interface RegistryRpc {
   /** A rule whatever its state, with what a survey needs, and the epoch of its last change; null when there is none. For its sweep. */
   rule(id: string): Promise<SweepOrder | null | Refused>;
   /** 200 plan, with `confirmToken` and `replaySample`. */
-  preview(command: PreviewCommand): Promise<RegistryReply>;
+  preview(command: PreviewCommand): Promise<Reply>;
   /** 201 rule, or 409 with a plan. */
-  createRule(command: CreateRuleCommand): Promise<RegistryReply>;
+  createRule(command: CreateRuleCommand): Promise<Reply>;
   /** 200 page, newest first; without counts and sweep. */
-  listRules(query: { limit: number; cursor: string | null } & Leased): Promise<RegistryReply>;
+  listRules(query: PageQuery & Leased): Promise<Reply>;
   /** 200, without counts and sweep; `query` for the survey that counts. */
-  getRule(query: { id: string } & Leased): Promise<RegistryReply>;
+  getRule(query: { id: string } & Leased): Promise<Reply>;
   /** 200 rule. Pausing what is paused changes nothing. `key` is null of a PATCH. */
   changeRule(
     command: { id: string; change: RuleChange; key: CollectionKey | null } & Leased,
-  ): Promise<RegistryReply>;
+  ): Promise<Reply>;
   /** The sweep of a rule has finished, as of that epoch. */
   swept(query: { ruleId: string; epoch: number }): Promise<void | Refused>;
 
@@ -145,43 +138,32 @@ export interface RegistryRpc {
   streamSecret(query: { make: boolean }): Promise<string | null | Refused>;
 
   /** 201 with the key, once. */
-  createKey(
-    command: {
-      label: string;
-      scopes: Scope[];
-      expiresAt: number | null;
-      tenant: string;
-    } & CollectionKey,
-  ): Promise<RegistryReply>;
-  listKeys(query: { limit: number; cursor: string | null }): Promise<RegistryReply>;
-  revokeKey(id: string): Promise<RegistryReply>;
-  rotateKey(command: { id: string } & CollectionKey): Promise<RegistryReply>;
+  createKey(command: CreateKeyCommand): Promise<Reply>;
+  listKeys(query: PageQuery): Promise<Reply>;
+  revokeKey(id: string): Promise<Reply>;
+  rotateKey(command: { id: string } & CollectionKey): Promise<Reply>;
   /** The principal of a key whose secret hashes to `secretHash`, or null. Constant-time comparison. */
   authenticate(query: { keyId: string; secretHash: string }): Promise<Principal | null | Refused>;
 
   /** 201 with the secret, once. */
-  createWebhook(command: CreateWebhookCommand): Promise<RegistryReply>;
+  createWebhook(command: CreateWebhookCommand): Promise<Reply>;
   /** 200 page. `lease`: ms after which a change is in force, for `inForceAt`. */
-  listWebhooks(query: {
-    limit: number;
-    cursor: string | null;
-    lease: number;
-  }): Promise<RegistryReply>;
-  getWebhook(query: { id: string; lease: number }): Promise<RegistryReply>;
-  updateWebhook(command: UpdateWebhookCommand): Promise<RegistryReply>;
+  listWebhooks(query: PageQuery & Leased): Promise<Reply>;
+  getWebhook(query: { id: string; lease: number }): Promise<Reply>;
+  updateWebhook(command: UpdateWebhookCommand): Promise<Reply>;
   /** Looks at the tenant's schedules, webhooks and queues every hour from now on, as long as there are any. */
   watch(): Promise<void>;
   /** Its receiver wants no more. */
   disableWebhook(command: { id: string; url: string; reason: string }): Promise<void | Refused>;
   /** 204; its deliveries are erased by its own object. */
-  deleteWebhook(id: string): Promise<RegistryReply>;
+  deleteWebhook(id: string): Promise<Reply>;
   /** The active webhooks, for actors. */
   subscriptions(): Promise<Subscription[] | Refused>;
   /** With the secret, for the webhook's own object only; null when there is no such webhook. */
   webhookConfig(id: string): Promise<WebhookConfig | null | Refused>;
 
   /** 204; idempotent. Before the first task of a queue. */
-  noteQueue(command: { name: string }): Promise<RegistryReply>;
+  noteQueue(command: { name: string }): Promise<Reply>;
   /** Names of the tenant's queues. */
   queues(): Promise<string[] | Refused>;
 

@@ -3,13 +3,13 @@ import { PerdureError } from "../base/errors.ts";
 import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
-import { pause } from "../base/pause.ts";
 import { given } from "../base/refused.ts";
 import type { Env } from "../env.ts";
 import { compile } from "../migration/compile.ts";
 import type { Compiled } from "../migration/compile.ts";
 import { parsePattern } from "../migration/pattern.ts";
 import type { Rule, RuleSet } from "../migration/rule.ts";
+import { OneAsks } from "./one-asks.ts";
 
 /** A rule that is ready to decide. */
 export interface ReadyRule {
@@ -34,16 +34,13 @@ interface Known {
 
 type RegistryEnv = Pick<Env, "REGISTRY" | "PERDURE_PROFILE">;
 
-const POLL_MS = 20;
-const POLLS = 50;
 const NONE: readonly ReadyRule[] = [];
 
 const known = new Lru<Known>({
   count: LIMITS.ruleSetsCached,
   weight: LIMITS.ruleSetCharsCached,
 });
-/** Tenants whose rules some actor of this isolate is asking for, and until when the others wait for it. */
-const asked = new Map<string, number>();
+const questions = new OneAsks(LIMITS.ruleSetsCached);
 /** A new number per tenant whenever its rules are forgotten: what was asked for before is then not remembered. */
 const forgotten = new Lru<number>({ count: LIMITS.ruleSetsCached });
 let forgets = 0;
@@ -63,26 +60,13 @@ export function forgetRules(tenant: string): void {
   known.delete(tenant);
 }
 
-/**
- * The tenant's rules, no older than `epoch`, asked for once per isolate and lease. The actors of an isolate cannot
- * await each other's promises (one that was begun in an object dies with it), so they look again while one of them asks.
- */
-export async function rulesOf(env: RegistryEnv, tenant: string, epoch: number): Promise<Rules> {
-  for (let polls = 0; polls < POLLS; polls += 1) {
-    const now = Date.now();
-    const present = knownRules(tenant, epoch, now);
-    if (present !== null) return present;
-    if (now >= (asked.get(tenant) ?? 0)) break;
-    await pause(POLL_MS);
-  }
-  const begun = Date.now();
-  const mine = begun + POLL_MS * POLLS;
-  asked.set(tenant, mine);
-  try {
-    return await ask(env, tenant, epoch, begun);
-  } finally {
-    if (asked.get(tenant) === mine) asked.delete(tenant);
-  }
+/** The tenant's rules, no older than `epoch`, asked for once per isolate and lease. */
+export function rulesOf(env: RegistryEnv, tenant: string, epoch: number): Promise<Rules> {
+  return questions.answer(
+    tenant,
+    (now) => knownRules(tenant, epoch, now),
+    (begun) => ask(env, tenant, epoch, begun),
+  );
 }
 
 async function ask(env: RegistryEnv, tenant: string, epoch: number, begun: number): Promise<Rules> {

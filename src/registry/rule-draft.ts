@@ -1,13 +1,15 @@
-import type { Problem } from "../base/errors.ts";
+import { refuse } from "../base/errors.ts";
+import type { Problem, Refused } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
 import type { Db } from "../storage/db.ts";
 import { countRules, rulesFrom, rulesSize } from "../storage/registry-rules.ts";
 import type { RuleRow } from "../storage/registry-rules.ts";
-import { notFound, refuse, tooMany } from "./replies.ts";
+import { notFound } from "./replies.ts";
 import { writtenOf } from "./rules.ts";
-import type { RegistryReply, RuleInput } from "./rpc.ts";
+import type { RuleInput } from "./rpc.ts";
 
 /** One end of a rule. */
 export interface Version {
@@ -61,27 +63,27 @@ export function refuseBeside(db: Db | null, draft: Omit<Draft, "from" | "to"> & 
     );
   }
   if (beside.length >= LIMITS.rulesPerDefinition) {
-    return tooMany(
+    return refuseLimit(
       "rulesPerDefinition",
       `At most ${LIMITS.rulesPerDefinition} rules lead from one definition; retire one that is done.`,
     );
   }
   const { inEffect, ever } = countRules(db, replaces?.id ?? "");
   if (inEffect >= LIMITS.rulesPerTenant) {
-    return tooMany(
+    return refuseLimit(
       "rulesPerTenant",
       `A tenant has at most ${LIMITS.rulesPerTenant} migration rules that are not retired; retire some that are done.`,
     );
   }
   if (ever >= LIMITS.rulesEver) {
-    return tooMany(
+    return refuseLimit(
       "rulesEver",
       `A tenant has at most ${LIMITS.rulesEver} migration rules, retired ones included.`,
     );
   }
   const most = LIMITS.rulesChars;
   if (rulesSize(db, replaces?.id ?? "") + textOf(rule).length > most) {
-    return tooMany(
+    return refuseLimit(
       "rulesChars",
       `The rules of a tenant that are not retired have at most ${most} characters in all; retire some that are done.`,
     );
@@ -99,7 +101,7 @@ export function replaced(
   row: RuleRow | null,
   id: string,
   from: string,
-): { ok: true; row: RuleRow } | Extract<RegistryReply, { ok: false }> {
+): { ok: true; row: RuleRow } | Refused {
   if (row === null) return notFound("rule_not_found", id);
   if (row.state === "retired") {
     return refuse("rule_retired", `${id} is retired already; make the new rule without replaces.`);
@@ -114,7 +116,7 @@ export function replaced(
   ]);
 }
 
-export function invalid(errors: Problem[]): Extract<RegistryReply, { ok: false }> {
+export function invalid(errors: Problem[]): Refused {
   const detail =
     "The migration rule is not valid, and nothing was stored; errors says what to mend.";
   return refuse("migration_invalid", detail, { errors });

@@ -1,11 +1,13 @@
 import type { JsonObject } from "../base/json.ts";
+import type { PageQuery } from "../base/page-down.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
 import type { Db } from "../storage/db.ts";
 import { findRule, pageOfRules } from "../storage/registry-rules.ts";
 import type { RuleRow } from "../storage/registry-rules.ts";
-import { answer, newestFirst, notFound } from "./replies.ts";
+import { newestFirst, notFound } from "./replies.ts";
 import { sweepOrder, writtenOf } from "./rules.ts";
-import type { RegistryReply } from "./rpc.ts";
 
 const LIST = "migrations";
 
@@ -32,16 +34,12 @@ export function ruleView(row: RuleRow): JsonObject {
   };
 }
 
-export function listRules(
-  db: Db | null,
-  query: { limit: number; cursor: string | null },
-  now: number,
-): RegistryReply {
+export function listRules(db: Db | null, query: PageQuery, now: number): Reply {
   return newestFirst(db, LIST, query, now, pageOfRules, ruleView);
 }
 
 /** With the query for the survey that counts, which callers do not see. */
-export function getRule(db: Db | null, id: string): RegistryReply {
+export function getRule(db: Db | null, id: string): Reply {
   const row = db && findRule(db, id);
   if (!row) return notFound("rule_not_found", id);
   const query = sweepOrder(db, id)?.query as unknown as JsonObject;

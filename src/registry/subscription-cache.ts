@@ -2,10 +2,10 @@ import { callObject } from "../base/call-object.ts";
 import { leaseMs } from "../base/lease.ts";
 import { LIMITS } from "../base/limits.ts";
 import { Lru } from "../base/lru.ts";
+import { given } from "../base/refused.ts";
 import type { Env } from "../env.ts";
 import type { Subscription } from "../webhooks/rpc.ts";
-import { given } from "../base/refused.ts";
-import { pause } from "../base/pause.ts";
+import { OneAsks } from "./one-asks.ts";
 
 interface Known {
   /** Of the active webhooks. */
@@ -15,12 +15,10 @@ interface Known {
   until: number;
 }
 
-const POLL_MS = 20;
-const POLLS = 50;
+type RegistryEnv = Pick<Env, "REGISTRY" | "PERDURE_PROFILE">;
 
 const known = new Lru<Known>({ count: LIMITS.subscriptionsCached });
-/** Tenants whose webhooks some actor of this isolate is asking for, and until when the others wait for it. */
-const asked = new Map<string, number>();
+const questions = new OneAsks(LIMITS.subscriptionsCached);
 
 /** What this isolate may rely on without asking, or null. */
 export function knownSubscriptions(tenant: string, now: number): readonly Subscription[] | null {
@@ -44,17 +42,14 @@ export function forgetSubscriptions(tenant: string): void {
 
 /** The tenant's active webhooks. */
 export async function subscriptionsOf(
-  env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">,
+  env: RegistryEnv,
   tenant: string,
 ): Promise<readonly Subscription[]> {
   return (await knownOf(env, tenant)).subscriptions;
 }
 
 /** Ids of all webhooks of the tenant: who may keep what it was told of an actor that goes. */
-export async function webhookIdsOf(
-  env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">,
-  tenant: string,
-): Promise<readonly string[]> {
+export async function webhookIdsOf(env: RegistryEnv, tenant: string): Promise<readonly string[]> {
   return (await knownOf(env, tenant)).ids;
 }
 
@@ -63,36 +58,23 @@ function inForce(tenant: string, now: number): Known | null {
   return entry !== undefined && now < entry.until ? entry : null;
 }
 
-/**
- * The tenant's webhooks, asked for once per isolate and lease. The actors of an isolate cannot await
- * each other's promises (one that was begun in an object dies with it), so they look again while one of them asks.
- */
-async function knownOf(
-  env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">,
-  tenant: string,
-): Promise<Known> {
-  for (let polls = 0; polls < POLLS; polls += 1) {
-    const now = Date.now();
-    const present = inForce(tenant, now);
-    if (present !== null) return present;
-    if (now >= (asked.get(tenant) ?? 0)) break;
-    await pause(POLL_MS);
-  }
-  const begun = Date.now();
-  asked.set(tenant, begun + POLL_MS * POLLS);
-  try {
-    const all = given(
-      await callObject(env.REGISTRY, tenant, true, (registry) => registry.subscriptions()),
-    );
-    // From before the question: what changed while it was asked is known a lease later all the same.
-    const answer: Known = {
-      subscriptions: all.filter(({ events }) => events.length > 0),
-      ids: all.map(({ id }) => id),
-      until: begun + leaseMs(env),
-    };
-    known.set(tenant, answer);
-    return answer;
-  } finally {
-    asked.delete(tenant);
-  }
+/** The tenant's webhooks, asked for once per isolate and lease. */
+function knownOf(env: RegistryEnv, tenant: string): Promise<Known> {
+  return questions.answer(
+    tenant,
+    (now) => inForce(tenant, now),
+    async (begun) => {
+      const all = given(
+        await callObject(env.REGISTRY, tenant, true, (registry) => registry.subscriptions()),
+      );
+      // From before the question: what changed while it was asked is known a lease later all the same.
+      const answer: Known = {
+        subscriptions: all.filter(({ events }) => events.length > 0),
+        ids: all.map(({ id }) => id),
+        until: begun + leaseMs(env),
+      };
+      known.set(tenant, answer);
+      return answer;
+    },
+  );
 }

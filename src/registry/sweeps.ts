@@ -1,8 +1,10 @@
 import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
-import { given } from "../base/refused.ts";
+import { OneRun } from "../base/one-run.ts";
+import { unwrapped } from "../base/refused.ts";
 import type { Env } from "../env.ts";
+import { retryPause } from "../storage/alarm-clock.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
 import type { Db } from "../storage/db.ts";
 import { sweepingRules } from "../storage/registry-rules.ts";
@@ -18,7 +20,7 @@ export class Sweeps {
   readonly #alarm: AlarmClock;
   readonly #env: Pick<Env, "SWEEPS">;
   readonly #stored: () => Db | null;
-  #running = false;
+  readonly #rounds = new OneRun();
   /** Rounds in a row in which a sweep could not be told. */
   #failures = 0;
   /** ms; when those under way are looked at again, as their own alarms may be lost. */
@@ -32,7 +34,7 @@ export class Sweeps {
 
   /** In the turn of the commit that owes a sweep something. */
   owe(now: number): void {
-    this.#alarm.ensure(now + LIMITS.alarmRetryMs);
+    this.#alarm.remind(now + LIMITS.alarmRetryMs);
   }
 
   /** What the alarm does: tells what is owed, and by the hour all that are under way. Never throws. */
@@ -49,20 +51,23 @@ export class Sweeps {
         await Promise.all(some.map((ruleId) => this.#tell(tenant, ruleId, false)));
       }
     }
-    this.#alarm.ensure(this.#lookAt);
+    this.#alarm.remind(this.#lookAt);
   }
 
-  /** Tells what is owed; what could not be told waits for an alarm. Never throws. */
-  async settle(tenant: string): Promise<void> {
-    if (this.#running) return;
-    this.#running = true;
+  /**
+   * Tells what is owed; what could not be told waits for an alarm. Never throws. Where that is under way it is waited for: an
+   * alarm that ended before it would leave nothing to go off after a crash.
+   */
+  settle(tenant: string): Promise<void> {
+    return this.#rounds.anew(() => this.#settle(tenant));
+  }
+
+  async #settle(tenant: string): Promise<void> {
     try {
       while (await this.#round(tenant)) this.#failures = 0;
     } catch (error) {
       logError("warn", error, { during: "sweeps" });
-      this.#alarm.ensure(Date.now() + LIMITS.alarmRetryMostMs);
-    } finally {
-      this.#running = false;
+      this.#alarm.remind(Date.now() + LIMITS.alarmRetryMostMs);
     }
   }
 
@@ -76,9 +81,8 @@ export class Sweeps {
     );
     for (const [index, row] of owed.entries()) if (told[index]) settleSweep(db, row);
     if (!told.includes(false)) return true;
-    const pause = LIMITS.alarmRetryMs * 2 ** Math.min(this.#failures, 10);
+    this.#alarm.remind(Date.now() + retryPause(this.#failures));
     this.#failures += 1;
-    this.#alarm.ensure(Date.now() + Math.min(pause, LIMITS.alarmRetryMostMs));
     return false;
   }
 
@@ -87,7 +91,7 @@ export class Sweeps {
       const told = await callObject(this.#env.SWEEPS, `${tenant}/${ruleId}`, true, (sweep) =>
         sweep.poke({ tenant, ruleId, again }),
       );
-      given(told);
+      unwrapped(told);
       return true;
     } catch (error) {
       logError("warn", error, { during: "sweeps", rule: ruleId });

@@ -23,12 +23,11 @@ export class Watch {
   /** From now on, if it did not yet. */
   async begin(): Promise<void> {
     await this.#alarm.known();
-    this.#alarm.ensure(Date.now() + LIMITS.watchMs);
+    this.#alarm.remind(Date.now() + LIMITS.watchMs);
   }
 
   /** What the alarm does. Never throws. `webhooks`: ids of those that send; `queues`: names of all. */
   async ring(tenant: string, webhooks: () => string[], queues: () => string[]): Promise<void> {
-    this.#alarm.wentOff();
     const outcomes = await Promise.all([
       tried(() => callObject(this.#env.CRON, tenant, true, (cron) => cron.tend())),
       tried(async () => {
@@ -52,7 +51,7 @@ export class Watch {
       }),
     ]);
     if (outcomes.some((goesOn) => goesOn !== false)) {
-      this.#alarm.ensure(Date.now() + LIMITS.watchMs);
+      this.#alarm.remind(Date.now() + LIMITS.watchMs);
     }
   }
 }

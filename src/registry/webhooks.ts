@@ -1,5 +1,9 @@
 import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import type { PageQuery } from "../base/page-down.ts";
+import { answer } from "../base/reply.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
 import type { Db } from "../storage/db.ts";
 import {
@@ -15,8 +19,8 @@ import {
 import type { WebhookRow } from "../storage/registry-webhooks.ts";
 import type { Subscription, WebhookEvent } from "../webhooks/rpc.ts";
 import { answerOnce } from "../storage/once.ts";
-import { answer, newestFirst, notFound, tooMany } from "./replies.ts";
-import type { CollectionKey, RegistryReply, WebhookConfig } from "./rpc.ts";
+import { newestFirst, notFound } from "./replies.ts";
+import type { WebhookConfig, Leased } from "./rpc.ts";
 
 const LIST = "webhooks";
 const SECRET_BYTES = 32;
@@ -60,11 +64,11 @@ export function createWebhook(
   open: () => Db,
   command: CreateWebhookCommand,
   now: number,
-): RegistryReply {
+): Reply {
   return answerOnce(stored, open, command, now, () => {
     const most = LIMITS.webhooksPerTenant;
     if (stored && countWebhooks(stored) >= most) {
-      return tooMany(
+      return refuseLimit(
         "webhooksPerTenant",
         `A tenant has at most ${most} webhooks; delete one that is no longer needed.`,
       );
@@ -84,18 +88,11 @@ function newSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }
 
-export function listWebhooks(
-  db: Db | null,
-  query: { limit: number; cursor: string | null; lease: number },
-  now: number,
-): RegistryReply {
+export function listWebhooks(db: Db | null, query: PageQuery & Leased, now: number): Reply {
   return newestFirst(db, LIST, query, now, pageOfWebhooks, (row) => view(row, query.lease));
 }
 
-export function getWebhook(
-  db: Db | null,
-  { id, lease }: { id: string; lease: number },
-): RegistryReply {
+export function getWebhook(db: Db | null, { id, lease }: { id: string; lease: number }): Reply {
   const row = db && findWebhook(db, id);
   return row ? answer(200, view(row, lease)) : notFound("webhook_not_found", id);
 }
@@ -104,7 +101,7 @@ export function updateWebhook(
   db: Db | null,
   { id, lease, changes }: UpdateWebhookCommand,
   now: number,
-): RegistryReply {
+): Reply {
   const row = db && findWebhook(db, id);
   if (!db || !row) return notFound("webhook_not_found", id);
   const { url = row.url, events, description = row.description, state = row.state } = changes;
@@ -136,7 +133,7 @@ export function disableWebhook(
   writeWebhook(db, { ...row, state: "disabled", reason, updated_at: now });
 }
 
-export function deleteWebhook(db: Db | null, id: string): RegistryReply {
+export function deleteWebhook(db: Db | null, id: string): Reply {
   if (!db || !findWebhook(db, id)) return notFound("webhook_not_found", id);
   dropWebhook(db, id);
   return answer(204, null);

@@ -97,7 +97,8 @@ export type AttentionReason =
   | "undeliverable"
   | "stranded"
   | "error"
-  | "definition_unavailable";
+  | "definition_unavailable"
+  | "unmappable";
 
 /** An actor as lists show it: the directory's copy, about a second behind at most. */
 export interface ActorSummary {

@@ -99,7 +99,7 @@ function isProblem(value: JsonValue): value is JsonObject & Problem {
 }
 
 /** What is known of an answer that is no success. */
-export interface FailedAnswer {
+interface FailedAnswer {
   status: number;
   /** The body, or undefined when it is not JSON. */
   body: JsonValue | undefined;

@@ -9,6 +9,7 @@ export type { ActorOptions, KeyedOptions, Replayable } from "./keyed.ts";
 export type { JsonObject, JsonValue } from "./json.ts";
 export type {
   Activity,
+  ActivityError,
   Actor,
   ActorExport,
   ActorState,
@@ -22,6 +23,7 @@ export type {
   ReplayAnswer,
   ScheduledEvent,
   SendableEvent,
+  StateActivity,
   StateTimer,
   StateValue,
   TimelineEntry,

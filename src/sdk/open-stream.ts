@@ -13,7 +13,7 @@ export interface ByteReader {
 }
 
 /** A GET as a transport has made it ready. */
-export interface StreamRequest {
+interface StreamRequest {
   told: FailedCall;
   url: string;
   init: { method: string; headers: { [name: string]: string }; body?: string };

@@ -2,11 +2,11 @@ import type { WaitAnswer, WaitCondition } from "./actor-types.ts";
 import { sleep } from "./retry.ts";
 
 /** ms; the longest that the server holds one wait open. */
-export const SERVER_WAIT_MS = 55_000;
+const SERVER_WAIT_MS = 55_000;
 /** ms; the least between two rounds, should a server answer at once that time is up. */
 const ROUND_MS = 1_000;
 
-export type AskOnce<Context> = (
+type AskOnce<Context> = (
   query: { state?: string; tag?: string; done?: true; seq?: number } & { timeoutMs: number },
 ) => Promise<WaitAnswer<Context>>;
 

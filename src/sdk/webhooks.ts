@@ -17,6 +17,7 @@ export type WebhookEvent =
   | "approval.requested"
   | "approval.reminder"
   | "approval.escalated"
+  | "approval.delegated"
   | "approval.expired"
   | "approval.decided"
   | "emit";

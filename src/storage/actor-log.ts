@@ -11,24 +11,17 @@ export interface RecordRow {
 }
 
 const COLUMNS = "seq, at, kind, key, request, body";
+const APPEND = `INSERT INTO log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`;
 
 export function appendRow(db: Db, row: RecordRow): void {
-  db.run(
-    `INSERT INTO log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`,
-    row.seq,
-    row.at,
-    row.kind,
-    row.key,
-    row.request,
-    row.body,
-  );
+  db.run(APPEND, row.seq, row.at, row.kind, row.key, row.request, row.body);
 }
 
 export function readRow(db: Db, seq: number): RecordRow | null {
   return db.one<RecordRow>(`SELECT ${COLUMNS} FROM log WHERE seq = ?`, seq);
 }
 
-export interface RowRange {
+interface RowRange {
   /** Rows with a greater seq … */
   after: number;
   /** … up to this one. */

@@ -57,7 +57,7 @@ const TOMBSTONE = `CREATE TABLE IF NOT EXISTS tombstone (
      deleted_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`;
 
-export interface ActorTables {
+interface ActorTables {
   actor: boolean;
   sealed: boolean;
   tombstone: boolean;
@@ -102,6 +102,7 @@ export function createTombstoneTable(db: Db): void {
 
 /** Everything of the actor itself, at once; tombstones stay. */
 export function dropActorTables(db: Db): void {
+  db.endCursors();
   for (const table of ["actor", "log", "key_block", "checkpoint"]) {
     db.run(`DROP TABLE IF EXISTS ${table}`);
   }

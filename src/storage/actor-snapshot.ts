@@ -1,6 +1,6 @@
-import { PerdureError } from "../base/errors.ts";
 import { ACTOR_SCHEMA } from "./actor-schema.ts";
 import type { Db } from "./db.ts";
+import { refuseNewer } from "./schema.ts";
 
 /** What is kept beside the snapshot, since birth; written with it. */
 export interface Books {
@@ -34,12 +34,7 @@ export function readActor(db: Db): StoredActor | null {
   const row = db.one<ActorRow>("SELECT * FROM actor WHERE one = 1");
   if (row === null) return null;
   const { schema, sealed, snapshot, events, replays = 0, steps = "", announced = 0 } = row;
-  if (schema > ACTOR_SCHEMA) {
-    throw new PerdureError(
-      "unavailable",
-      `The actor's tables are of schema ${schema}; this version knows schemas up to ${ACTOR_SCHEMA}. Deploy the newer version.`,
-    );
-  }
+  refuseNewer("The actor's tables", schema, ACTOR_SCHEMA);
   const books = events === undefined ? null : { events, replays, steps, announced };
   const { erasing = null, outbox = "" } = row;
   return { schema, sealed, snapshot, books, outbox, erasing };

@@ -1,6 +1,6 @@
 import type { Db } from "./db.ts";
 
-/** Of every object that answers keyed calls on a collection. */
+/** Of every object that answers keyed calls on a collection; part of steps that were released, so never edited. */
 export const ANSWERS_TABLE = `
       CREATE TABLE answers (
         key         TEXT    NOT NULL PRIMARY KEY,
@@ -13,7 +13,7 @@ export const ANSWERS_TABLE = `
 `;
 
 /** The first answer of a keyed call on a collection; never one with a secret in it. */
-export interface AnswerRow {
+interface AnswerRow {
   key: string;
   /** SHA-256 of the request. */
   request: string;

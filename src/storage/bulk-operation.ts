@@ -1,6 +1,6 @@
 import type { Db } from "./db.ts";
 
-export type BulkState = "selecting" | "running" | "cancelling" | "done" | "cancelled";
+type BulkState = "selecting" | "running" | "cancelling" | "done" | "cancelled";
 
 export interface OperationRow {
   /** `selecting`: the list is being written down, nothing was promised yet. */

@@ -1,7 +1,7 @@
 import type { Db } from "./db.ts";
 
 /** An overdue actor that could not be woken. */
-export interface RousingRow {
+interface RousingRow {
   id: string;
   tries: number;
   /** ms. */

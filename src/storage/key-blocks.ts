@@ -8,7 +8,7 @@ import type { Db } from "./db.ts";
 const BLOCKS = 8n;
 const ENTRY_BYTES = 12;
 
-export interface KeyEntry {
+interface KeyEntry {
   /** 64-bit hash of the key. */
   hash: bigint;
   seq: number;

@@ -1,25 +1,12 @@
 import { refuse } from "../base/errors.ts";
-import type { Failure } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import { pruneAnswers, recallAnswer, rememberAnswer } from "./answers.ts";
 import type { Db } from "./db.ts";
 
-/** Everything of a collection POST that its key is bound to. */
-export interface CollectionKey {
-  key: string;
-  request: string;
-}
-
-export type KeyedReply =
-  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
-  | { ok: false; failure: Failure };
-
 /** The first answer to this key again, or the refusal of another request under it; null for a new key. */
-export function answeredBefore(
-  stored: Db | null,
-  { key, request }: CollectionKey,
-): KeyedReply | null {
+export function answeredBefore(stored: Db | null, { key, request }: CollectionKey): Reply | null {
   const first = stored && recallAnswer(stored, key);
   if (!first) return null;
   if (first.request !== request) {
@@ -41,8 +28,8 @@ export function answerOnce(
   open: () => Db,
   keyed: CollectionKey,
   now: number,
-  call: () => KeyedReply,
-): KeyedReply {
+  call: () => Reply,
+): Reply {
   const first = answeredBefore(stored, keyed);
   if (first) return first;
   return (stored ?? open()).transaction(() => {

@@ -3,7 +3,7 @@ import type { Db } from "./db.ts";
 import { refuseNewer } from "./schema.ts";
 
 /** The schema this code writes; the row of `queue`, which every call reads, says which one there is. */
-export const QUEUE_SCHEMA = 1;
+const QUEUE_SCHEMA = 1;
 
 /** Tasks that have ended stand in no index that claims go by, however many are kept. */
 const TABLES = [

@@ -131,7 +131,7 @@ export function nextDueAt(db: Db): number | null {
   return row?.at ?? null;
 }
 
-export interface TaskFilter {
+interface TaskFilter {
   kind: string | null;
   assignee: string | null;
   actorId: string | null;

@@ -1,6 +1,6 @@
 import type { Db } from "./db.ts";
 
-export interface RefRow {
+interface RefRow {
   name: string;
   value: string;
   id: string;

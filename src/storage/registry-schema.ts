@@ -1,3 +1,4 @@
+import { ANSWERS_TABLE } from "./answers.ts";
 import type { Db } from "./db.ts";
 import { openSchema } from "./schema.ts";
 import type { SchemaStep } from "./schema.ts";
@@ -50,14 +51,7 @@ const STEPS: readonly SchemaStep[] = [
         name        TEXT    NOT NULL PRIMARY KEY,
         noted_at    INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
-      CREATE TABLE answers (
-        key         TEXT    NOT NULL PRIMARY KEY,
-        request     TEXT    NOT NULL,
-        status      INTEGER NOT NULL,
-        body        TEXT    NOT NULL,
-        at          INTEGER NOT NULL
-      ) STRICT, WITHOUT ROWID;
-      CREATE INDEX answers_by_time ON answers (at);
+      ${ANSWERS_TABLE}
     `,
   },
   {

@@ -1,7 +1,7 @@
 import type { Db } from "./db.ts";
 
 /** A sweep that has not yet been told of a change of its rule. */
-export interface OwedSweep {
+interface OwedSweep {
   rule_id: string;
   /** Grows when more is owed meanwhile. */
   turn: number;

@@ -1,6 +1,6 @@
 import type { Db } from "./db.ts";
 
-export interface SweepRow {
+interface SweepRow {
   tenant: string;
   ruleId: string;
   /** JSON. */

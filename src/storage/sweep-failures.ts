@@ -1,6 +1,6 @@
 import type { Db } from "./db.ts";
 
-export interface FailureRow {
+interface FailureRow {
   id: string;
   uid: string;
   reason: string;

@@ -1,6 +1,6 @@
 import type { Db } from "./db.ts";
 
-export type DeliveryState = "pending" | "delivered" | "failed";
+type DeliveryState = "pending" | "delivered" | "failed";
 
 export interface DeliveryRow {
   /** Order of arrival; also the delivery's id. */

@@ -3,7 +3,7 @@ import type { Db } from "./db.ts";
 import { refuseNewer } from "./schema.ts";
 
 /** The schema this code writes. The row of `webhook`, which every call reads, says which one there is: no row more to read. */
-export const WEBHOOK_SCHEMA = 1;
+const WEBHOOK_SCHEMA = 1;
 
 /** Only deliveries that wait have a `next_at`, so the index of due ones stays as small as the queue. */
 const TABLES = [

@@ -9,7 +9,7 @@ export interface Orders {
   inForceAt: number;
 }
 
-export const STAGES = ["match", "pending"] as const;
+const STAGES = ["match", "pending"] as const;
 
 /** Where a pass goes on: behind an id, in a shard, in a stage. */
 export interface Place {

@@ -1,5 +1,6 @@
 import { shardName } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
+import { othersTurn } from "../base/pause.ts";
 import { within } from "../base/within.ts";
 import { askShard } from "../directory/ask.ts";
 import type { Selected } from "../directory/rpc.ts";
@@ -50,15 +51,16 @@ function keyOf({ epoch }: SweepOrder, place: Place): string {
 }
 
 /** A page of a shard, asked for now. */
-export function readPage(
+export async function readPage(
   env: Env,
   tenant: string,
   { query }: SweepOrder,
   { stage, shard, after }: Place,
 ): Promise<CandidatePage> {
   const limit = LIMITS.sweepPage;
+  await othersTurn();
   const call = askShard(env, shardName(tenant, shard), (one) =>
     one.candidates({ ...query, stage, after, limit }),
   );
-  return within(LIMITS.sweepCallMs, call);
+  return await within(LIMITS.sweepCallMs, call);
 }

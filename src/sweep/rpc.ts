@@ -1,4 +1,4 @@
-import type { Given } from "../directory/rpc.ts";
+import type { Wrapped } from "../base/refused.ts";
 
 /** How far the sweep of a rule is. */
 export interface SweepProgress {
@@ -28,11 +28,11 @@ export interface SweepRpc {
    * The rule was made or changed: reads it from the registry and begins, goes on, pauses or ends. Any number of times;
    * durable when it answers. `again`: also where it has finished (a retry).
    */
-  poke(query: { tenant: string; ruleId: string; again: boolean }): Promise<Given<null>>;
-  progress(): Promise<Given<SweepProgress>>;
+  poke(query: { tenant: string; ruleId: string; again: boolean }): Promise<Wrapped<null>>;
+  progress(): Promise<Wrapped<SweepProgress>>;
   /** In the order of ids, behind `after`. */
   failures(query: {
     after: string | null;
     limit: number;
-  }): Promise<Given<{ items: SweepFailure[]; next: string | null }>>;
+  }): Promise<Wrapped<{ items: SweepFailure[]; next: string | null }>>;
 }

@@ -21,7 +21,7 @@ const LOOK_MS = 1_000;
 const CROWD = 500;
 
 /** Whose sweep it is. */
-export interface SweepName {
+interface SweepName {
   tenant: string;
   ruleId: string;
 }

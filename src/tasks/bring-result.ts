@@ -1,8 +1,8 @@
+import type { Refused } from "../base/errors.ts";
 import type { Outcome } from "../activities/types.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Refused } from "../base/refused.ts";
-import type { CollectionKey, RegistryReply as Reply } from "../registry/rpc.ts";
-import { answer } from "../registry/replies.ts";
+import { answer } from "../base/reply.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 import { pruneAnswers, rememberAnswer } from "../storage/answers.ts";
 import type { Db } from "../storage/db.ts";
 import { answeredBefore } from "../storage/once.ts";
@@ -40,7 +40,7 @@ export async function bringResult(
   { queue, teller, serve }: Desk,
   command: { taskId: string } & Caller & CollectionKey,
   saying: Saying,
-): Promise<Reply | Refused> {
+): Promise<Reply> {
   for (;;) {
     const db = queue.stored();
     const first = answeredBefore(db, command);

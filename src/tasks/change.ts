@@ -1,8 +1,7 @@
 import { callObject } from "../base/call-object.ts";
 import { actorObjectName } from "../base/ids.ts";
-import type { Refused } from "../base/refused.ts";
-import { answer } from "../registry/replies.ts";
-import type { RegistryReply as Reply } from "../registry/rpc.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { findTask } from "../storage/queue-tasks.ts";
 import type { TaskChanges, TaskRow } from "../storage/queue-tasks.ts";
 import type { Queue } from "./queue.ts";
@@ -13,7 +12,7 @@ import { noSuchTask, taskClosed, taskView } from "./task.ts";
 export function update(
   queue: Queue,
   { taskId, ...face }: Parameters<QueueRpc["update"]>[0],
-): Reply | Refused {
+): Reply {
   const row = present(queue, taskId);
   // An update that is late finds nothing to change, and nobody who would want to know.
   if (row !== null && row.ended_at === null) queue.change(row, changesOf(face));
@@ -24,7 +23,7 @@ export function update(
 export async function change(
   queue: Queue,
   { taskId, ...wanted }: Parameters<QueueRpc["change"]>[0],
-): Promise<Reply | Refused> {
+): Promise<Reply> {
   const row = present(queue, taskId);
   if (row === null) return noSuchTask(taskId);
   if (row.ended_at !== null) return taskClosed(row);

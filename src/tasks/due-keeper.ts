@@ -1,5 +1,4 @@
 import { LIMITS } from "../base/limits.ts";
-import { logError } from "../base/log.ts";
 import { Permits } from "../base/permits.ts";
 import { forgetWithdrawn } from "../storage/queue-tasks.ts";
 import { fireDue } from "./due.ts";
@@ -11,7 +10,6 @@ export class DueKeeper {
   readonly #queue: Queue;
   readonly #teller: Teller;
   readonly #serve: () => void;
-  #failures = 0;
 
   constructor(queue: Queue, teller: Teller, serve: () => void) {
     this.#queue = queue;
@@ -24,26 +22,18 @@ export class DueKeeper {
     this.#queue.inBackground(this.#tell(this.#fire()));
   }
 
-  /** The alarm. Never throws for work that is not done: it comes back. */
-  async ring(): Promise<void> {
+  /** What the alarm does. */
+  ring(): Promise<void> {
     const { alarm } = this.#queue;
-    // What it learns about an alarm that has gone off would hold later.
-    await alarm.known().catch(() => {});
     alarm.wentOff();
-    try {
+    return alarm.retrying("queue alarm", async () => {
       const owed = this.#fire();
       this.#forget();
       // Before anything else: whatever happens now, somebody comes back.
       if (owed.length > 0) alarm.ensure(Date.now() + LIMITS.tellingMs);
       await this.#tell(owed);
       this.#queue.ensureAlarm();
-      this.#failures = 0;
-    } catch (error) {
-      logError("error", error, { during: "queue alarm" });
-      const pause = Math.min(LIMITS.alarmRetryMs * 2 ** this.#failures, LIMITS.alarmRetryMostMs);
-      this.#failures += 1;
-      alarm.ensure(Date.now() + pause);
-    }
+    });
   }
 
   #fire(): string[] {

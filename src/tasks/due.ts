@@ -8,7 +8,7 @@ import { afterFailure, owing } from "./transitions.ts";
 const NOBODY = { by: null, principal: "" };
 
 /** What fired, so that somebody has to hear of it. */
-export interface Fired {
+interface Fired {
   /** Tasks whose actor is to be told. */
   owed: string[];
   /** Some are open again. */

@@ -1,13 +1,13 @@
 import { callObject } from "../base/call-object.ts";
-import { refuse } from "../base/errors.ts";
+import type { Refused } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Refused } from "../base/refused.ts";
-import { answer } from "../registry/replies.ts";
+import { refuseLimit } from "../base/over-limit.ts";
+import { answer } from "../base/reply.ts";
 import { findTask, noteWithdrawn, wasWithdrawn } from "../storage/queue-tasks.ts";
 import type { Queue } from "./queue.ts";
 import type { QueueRpc } from "./rpc.ts";
 import { roundOf, rowOf } from "./task.ts";
-import { ended } from "./transitions.ts";
+import { ended, shownOf } from "./transitions.ts";
 
 /** Takes a task. True when it is new here. */
 export async function enqueue(
@@ -25,8 +25,7 @@ export async function enqueue(
   }
   if (queue.unended >= LIMITS.tasksPerQueue) {
     const detail = `The queue '${name}' holds ${LIMITS.tasksPerQueue} tasks, the limit tasksPerQueue; the task is handed out when others have ended.`;
-    const extra = { limit: "tasksPerQueue", most: LIMITS.tasksPerQueue };
-    return { added: false, reply: refuse("limit_exceeded", detail, { extra }) };
+    return { added: false, reply: refuseLimit("tasksPerQueue", detail) };
   }
   const row = rowOf(order, Date.now());
   db.transaction(() => {
@@ -59,10 +58,12 @@ export async function withdraw(
   const row = findTask(db, taskId);
   const there = row === null ? -1 : roundOf(row);
   if (there < round) noteWithdrawn(db, orderName(taskId, round), now);
+  const shown = shownOf(reminded);
   if (row !== null && row.ended_at === null && there <= round) {
-    const { remindersSent = row.reminders_sent, escalatedTo = row.escalated_to } = reminded ?? {};
-    const face = { reminders_sent: remindersSent, escalated_to: escalatedTo };
-    queue.change(row, { ...ended(row, status, false, now), ...face });
+    queue.change(row, { ...ended(row, status, false, now), ...shown });
+  } else if (row !== null && there === round && reminded !== undefined) {
+    // A decision that came too late has ended it here before.
+    queue.change(row, shown);
   }
   return answer(204, null);
 }

@@ -1,7 +1,6 @@
-import type { Refused } from "../base/refused.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { isoTime } from "../base/time.ts";
-import { answer } from "../registry/replies.ts";
-import type { RegistryReply as Reply } from "../registry/rpc.ts";
 import { findTask } from "../storage/queue-tasks.ts";
 import { leaseRefusal } from "./lease.ts";
 import type { Queue } from "./queue.ts";
@@ -12,7 +11,7 @@ import { noSuchTask, taskClosed } from "./task.ts";
 export function heartbeat(
   queue: Queue,
   { taskId, leaseToken, details }: Parameters<QueueRpc["heartbeat"]>[0],
-): Reply | Refused {
+): Reply {
   const db = queue.stored();
   const row = db && findTask(db, taskId);
   if (row === null) return noSuchTask(taskId);

@@ -1,6 +1,6 @@
 import { constantTimeEqual } from "../base/constant-time.ts";
 import { refuse } from "../base/errors.ts";
-import type { Refused } from "../base/refused.ts";
+import type { Refused } from "../base/errors.ts";
 import type { TaskRow } from "../storage/queue-tasks.ts";
 
 /**

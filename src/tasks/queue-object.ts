@@ -2,8 +2,8 @@ import { DurableObject } from "cloudflare:workers";
 import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { asData } from "../base/refused.ts";
+import { answer } from "../base/reply.ts";
 import type { Env } from "../env.ts";
-import { answer } from "../registry/replies.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
@@ -33,7 +33,7 @@ export class QueueObject extends DurableObject<Env> implements Rpc.QueueRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = new Db(ctx.storage);
-    const alarm = new AlarmClock(ctx.storage, this.#db.meter);
+    const alarm = new AlarmClock(ctx.storage, this.#db);
     const inBackground = (work: Promise<unknown>) => ctx.waitUntil(work);
     const queue = new Queue({ env, db: this.#db, alarm, inBackground });
     this.#queue = queue;

@@ -37,6 +37,12 @@ export class Queue {
     this.alarm = alarm;
     this.inBackground = inBackground;
     this.#db = db;
+    db.remember(() => {
+      const unended = this.#unended;
+      return () => {
+        this.#unended = unended;
+      };
+    });
   }
 
   /** Null where nothing was ever written. */

@@ -1,13 +1,12 @@
-import type { Refused } from "../base/refused.ts";
 import { LIMITS } from "../base/limits.ts";
-import { answer } from "../registry/replies.ts";
-import type { RegistryReply as Reply } from "../registry/rpc.ts";
+import { answer } from "../base/reply.ts";
+import type { Reply } from "../base/reply.ts";
 import { countTasks, findTask, oldestOpen, tasksBehind } from "../storage/queue-tasks.ts";
 import type { Queue } from "./queue.ts";
 import type { ListQuery, ListedTask, QueueStats } from "./rpc.ts";
 import { noSuchTask, taskView } from "./task.ts";
 
-export function read(queue: Queue, taskId: string): Reply | Refused {
+export function read(queue: Queue, taskId: string): Reply {
   const db = queue.stored();
   const row = db && findTask(db, taskId);
   return row === null ? noSuchTask(taskId) : answer(200, taskView(row));

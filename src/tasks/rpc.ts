@@ -1,7 +1,7 @@
+import type { Refused } from "../base/errors.ts";
 import type { Outcome, Policy } from "../activities/types.ts";
 import type { JsonValue } from "../base/json.ts";
-import type { Refused } from "../base/refused.ts";
-import type { CollectionKey, RegistryReply as Reply } from "../registry/rpc.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 
 export type TaskKind = "task" | "approval";
 export type TaskStatus = "open" | "claimed" | "done" | "failed" | "expired" | "cancelled";
@@ -17,6 +17,9 @@ export interface TaskFace {
   /** ms on the actor's clock; null: never. */
   expiresAt: number | null;
 }
+
+/** What was done to remind somebody of an approval. */
+export type Reminded = Pick<TaskFace, "remindersSent" | "escalatedTo">;
 
 /** A task as its actor hands it out. */
 export interface TaskOrder extends TaskFace {
@@ -53,6 +56,8 @@ export interface Settled {
   status: "completed" | "failed" | "cancelled" | null;
   /** Whether this is the very result that it ended with. */
   same: boolean;
+  /** Of an approval that still ran when this came: what had been done to remind somebody. */
+  reminded?: Reminded;
 }
 
 /** Waits for tasks on behalf of somebody who may hang up. */
@@ -106,7 +111,7 @@ export interface Verdict extends Caller {
  */
 export interface QueueRpc {
   /** 202. The same order again, or one of a round before, changes nothing. */
-  enqueue(command: { tenant: string; queue: string; order: TaskOrder }): Promise<Reply | Refused>;
+  enqueue(command: { tenant: string; queue: string; order: TaskOrder }): Promise<Reply>;
   /** 204: its activity has ended without a result from here, as `status` says. */
   withdraw(command: {
     tenant: string;
@@ -116,17 +121,17 @@ export interface QueueRpc {
     /** Which order is meant; those of later rounds stay. */
     round?: number;
     /** What had been done to remind, where anything was. */
-    reminded?: Pick<TaskFace, "remindersSent" | "escalatedTo">;
-  }): Promise<Reply | Refused>;
+    reminded?: Reminded;
+  }): Promise<Reply>;
   /** 204: what its actor says of it now. */
-  update(command: { taskId: string } & TaskFace): Promise<Reply | Refused>;
+  update(command: { taskId: string } & TaskFace): Promise<Reply>;
   /** 200 `{tasks}`; waits up to `waitMs` for the first. */
-  claim(query: ClaimQuery): Promise<Reply | Refused>;
+  claim(query: ClaimQuery): Promise<Reply>;
   /** 200 task, when the actor has taken the output. */
   complete(
     command: { taskId: string; leaseToken: string | null; output: JsonValue } & Caller &
       CollectionKey,
-  ): Promise<Reply | Refused>;
+  ): Promise<Reply>;
   /** 200 task: open again, or failed in its actor too. */
   fail(
     command: {
@@ -136,13 +141,9 @@ export interface QueueRpc {
       retryable: boolean;
     } & Caller &
       CollectionKey,
-  ): Promise<Reply | Refused>;
+  ): Promise<Reply>;
   /** 200 `{leaseUntil}`. */
-  heartbeat(command: {
-    taskId: string;
-    leaseToken: string;
-    details: JsonValue;
-  }): Promise<Reply | Refused>;
+  heartbeat(command: { taskId: string; leaseToken: string; details: JsonValue }): Promise<Reply>;
   /** 200 task, when the actor has taken the decision. */
   decide(
     command: { taskId: string; approved: boolean; comment: string | null; by: string } & Pick<
@@ -150,13 +151,13 @@ export interface QueueRpc {
       "principal"
     > &
       CollectionKey,
-  ): Promise<Reply | Refused>;
+  ): Promise<Reply>;
   /** 200 task. Delegates or extends: asked of the actor, who is the truth. */
   change(
     command: { taskId: string; assignee?: string | null; expiresAt?: number } & Caller,
-  ): Promise<Reply | Refused>;
+  ): Promise<Reply>;
   /** 200 task. */
-  read(query: { taskId: string }): Promise<Reply | Refused>;
+  read(query: { taskId: string }): Promise<Reply>;
   /** Youngest first. */
   list(query: ListQuery): Promise<{ items: ListedTask[]; more: boolean } | Refused>;
   stats(): Promise<QueueStats | Refused>;

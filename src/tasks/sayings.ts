@@ -1,6 +1,6 @@
 import { canonicalJson } from "../base/json.ts";
 import { refuse } from "../base/errors.ts";
-import type { Refused } from "../base/refused.ts";
+import type { Refused } from "../base/errors.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import type { TaskRow } from "../storage/queue-tasks.ts";
 import type { Saying } from "./bring-result.ts";

@@ -1,7 +1,7 @@
 import type { Outcome } from "../activities/types.ts";
 import { callObject } from "../base/call-object.ts";
-import { ERRORS, PerdureError } from "../base/errors.ts";
-import type { Failure } from "../base/errors.ts";
+import { ERRORS, PerdureError, refuse } from "../base/errors.ts";
+import type { Failure, Refused } from "../base/errors.ts";
 import { actorObjectName } from "../base/ids.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
@@ -10,8 +10,8 @@ import { findTask } from "../storage/queue-tasks.ts";
 import type { TaskRow } from "../storage/queue-tasks.ts";
 import type { Queue } from "./queue.ts";
 import type { Settled } from "./rpc.ts";
-import { roundOf } from "./task.ts";
-import { ended, givenBack, untold } from "./transitions.ts";
+import { errorsOf, roundOf } from "./task.ts";
+import { ended, givenBack, shownOf, untold } from "./transitions.ts";
 
 /** Brings results to actors, who decide how a task ends; each task's one at a time, until there is an answer. */
 export class Teller {
@@ -40,12 +40,10 @@ export class Teller {
     if (present === null) return null;
     const now = Date.now();
     if (reply.ok) {
-      const { taken, same, status } = reply.settled;
+      const { taken, same, status, reminded } = reply.settled;
       const known = taken || same;
-      this.#queue.change(
-        present,
-        ended(present, known ? outcomeStatus(present) : statusOf(present, status), known, now),
-      );
+      const as = known ? outcomeStatus(present) : statusOf(present, status);
+      this.#queue.change(present, { ...ended(present, as, known, now), ...shownOf(reminded) });
       return null;
     }
     const { failure } = reply;
@@ -65,9 +63,7 @@ export class Teller {
     return row === null || row.outcome === null ? null : row;
   }
 
-  async #ask(
-    row: TaskRow,
-  ): Promise<{ ok: true; settled: Settled } | { ok: false; failure: Failure }> {
+  async #ask(row: TaskRow): Promise<{ ok: true; settled: Settled } | Refused> {
     const { tenant } = this.#queue.name as { tenant: string };
     const command = {
       tenant,
@@ -77,6 +73,7 @@ export class Teller {
       round: roundOf(row),
       outcome: JSON.parse(row.outcome as string) as Outcome,
       attempts: Math.max(row.attempts, 1),
+      errors: errorsOf(row),
       by: row.ended_by,
       principal: row.principal === "" ? null : row.principal,
     };
@@ -93,7 +90,7 @@ export class Teller {
       logError("error", error, { during: "result of a task" });
       const detail =
         "The result is kept, and its actor is told again. Send the same request again.";
-      return { ok: false, failure: { code: "unavailable", detail } };
+      return refuse("unavailable", detail);
     }
   }
 }

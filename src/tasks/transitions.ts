@@ -5,7 +5,7 @@ import { drawOf } from "../fingerprint/draw.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TaskChanges, TaskRow } from "../storage/queue-tasks.ts";
 import { bodyOf, errorsOf } from "./task.ts";
-import type { Verdict } from "./rpc.ts";
+import type { Reminded, Verdict } from "./rpc.ts";
 
 /** Who works on no task. */
 const NO_LEASE = { token: null, claim_ms: null, lease_until: null, details: null };
@@ -99,6 +99,12 @@ export function givenBack(row: TaskRow): TaskChanges {
     principal: null,
     due_at: row.status === "claimed" ? row.lease_until : waits,
   };
+}
+
+/** What its end brings of reminders that no update has shown. */
+export function shownOf(reminded: Reminded | undefined): TaskChanges {
+  if (reminded === undefined) return {};
+  return { reminders_sent: reminded.remindersSent, escalated_to: reminded.escalatedTo };
 }
 
 /** It has ended. `known`: by the result that was known here. */

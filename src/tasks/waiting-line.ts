@@ -49,12 +49,13 @@ export class WaitingLine {
     const { promise, resolve } = Promise.withResolvers<JsonObject[]>();
     const waiter = { query, answer: resolve };
     this.#waiting.add(waiter);
-    this.#watch();
     const timer = setTimeout(() => this.#leave(waiter, []), query.waitMs);
     try {
+      this.#watch();
       return await promise;
     } finally {
       clearTimeout(timer);
+      this.#waiting.delete(waiter);
       if (this.#waiting.size === 0) this.#rest();
     }
   }
@@ -73,7 +74,12 @@ export class WaitingLine {
         this.#pass = null;
       });
     await this.#pass;
-    this.#watch(leastMs);
+    try {
+      this.#watch(leastMs);
+    } catch (error) {
+      logError("error", error, { during: "watching for who waits for tasks" });
+      this.#wake(LIMITS.alarmRetryMs);
+    }
   }
 
   async #serveAll(): Promise<void> {
@@ -107,11 +113,15 @@ export class WaitingLine {
 
   /** A task whose pause ends needs no alarm as long as somebody waits: the object is awake anyway. */
   #watch(leastMs = 0): void {
-    this.#rest();
+    // Asked first: where that fails, those who wait already keep the moment that is set for them.
     const readyAt = this.#waiting.size === 0 ? null : this.#shop.readyAt();
-    if (readyAt === null) return;
-    const ms = Math.min(Math.max(readyAt - Date.now(), leastMs), LIMITS.waitMs);
-    this.#timer = setTimeout(() => void this.serve(), ms);
+    if (readyAt === null) this.#rest();
+    else this.#wake(Math.max(readyAt - Date.now(), leastMs));
+  }
+
+  #wake(ms: number): void {
+    this.#rest();
+    this.#timer = setTimeout(() => void this.serve(), Math.min(ms, LIMITS.waitMs));
   }
 
   #rest(): void {

@@ -1,5 +1,4 @@
 import { LIMITS } from "../base/limits.ts";
-import { logError } from "../base/log.ts";
 import type { OutboundEnv } from "../outbound/target.ts";
 import type { WebhookConfig } from "../registry/rpc.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
@@ -25,10 +24,10 @@ const WATCH_MS = 60_000;
 const ROUND_MS = 120_000;
 /** ms until a disabled webhook with deliveries is looked at again; enabling it looks at once. */
 const DISABLED_PAUSE_MS = 3_600_000;
-const RETRY_FIRST_MS = 1_000;
-const RETRY_MOST_MS = 60_000;
+/** ms until the rest of what is old is removed. */
+const PRUNE_PAUSE_MS = 1_000;
 
-export interface CourierNeeds {
+interface CourierNeeds {
   db: Db;
   alarm: AlarmClock;
   config: ConfigLease;
@@ -47,7 +46,6 @@ export class Courier {
   readonly #underWay = new Set<number>();
   readonly #nudge = new Nudge();
   #running = false;
-  #failures = 0;
 
   constructor(needs: CourierNeeds) {
     this.#needs = needs;
@@ -72,14 +70,10 @@ export class Courier {
     }
     this.#running = true;
     try {
-      const name = readWebhookName(db);
-      if (name !== null) await this.#round(name);
-      this.#failures = 0;
-    } catch (error) {
-      logError("error", error, { during: "webhook alarm" });
-      const delay = Math.min(RETRY_FIRST_MS * 2 ** this.#failures, RETRY_MOST_MS);
-      this.#failures += 1;
-      alarm.ensure(Date.now() + delay);
+      await alarm.retrying("webhook alarm", async () => {
+        const name = readWebhookName(db);
+        if (name !== null) await this.#round(name);
+      });
     } finally {
       this.#running = false;
     }
@@ -100,7 +94,7 @@ export class Courier {
       if (readWebhookName(db) === null) return;
     }
     alarm.ensure(nextDeliveryAt(db));
-    alarm.ensure(nothingToPrune ? pruneAt(db) : Date.now() + RETRY_FIRST_MS);
+    alarm.ensure(nothingToPrune ? pruneAt(db) : Date.now() + PRUNE_PAUSE_MS);
   }
 
   /** Begins attempts until nothing is due, the time is up, or nothing is to be sent any more; then waits for the last ones. */

@@ -27,7 +27,7 @@ export type AttemptError =
 
 type StoredAttempt = Pick<Attempt, "at" | "durationMs" | "status" | "error">;
 
-export type Settled = Pick<
+type Settled = Pick<
   DeliveryRow,
   "position" | "state" | "tries" | "next_at" | "delivered_at" | "attempts"
 >;
@@ -87,7 +87,7 @@ function appended(row: DeliveryRow, { at, durationMs, status, error }: Attempt):
   return JSON.stringify(attempts.slice(-LIMITS.attemptsShown));
 }
 
-/** A delivery on the wire (API.md, "Fleet"). */
+/** A delivery on the wire (`Delivery` of the OpenAPI document). */
 export function deliveryView(row: DeliveryRow): JsonObject {
   const attempts = JSON.parse(row.attempts) as StoredAttempt[];
   return {
@@ -103,7 +103,7 @@ export function deliveryView(row: DeliveryRow): JsonObject {
   };
 }
 
-export function deliveryId(position: number): string {
+function deliveryId(position: number): string {
   return `d${position}`;
 }
 

@@ -1,7 +1,6 @@
-import type { Failure } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
-import type { Refused } from "../base/refused.ts";
-import type { CollectionKey } from "../registry/rpc.ts";
+import type { Refused } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { CollectionKey, Reply } from "../base/reply.ts";
 
 /** What webhooks tell of. Those of activities and approvals come with them. */
 export const WEBHOOK_EVENTS = [
@@ -15,6 +14,7 @@ export const WEBHOOK_EVENTS = [
   "approval.requested",
   "approval.reminder",
   "approval.escalated",
+  "approval.delegated",
   "approval.expired",
   "approval.decided",
   "emit",
@@ -40,24 +40,20 @@ export interface Subscription {
   createdAt: number;
 }
 
-export type WebhookReply =
-  | { ok: true; status: number; body: JsonValue; replayed?: boolean }
-  | { ok: false; failure: Failure };
-
 /** The deliveries of one webhook, in an object named `tenant/webhookId`. */
 export interface WebhookRpc {
   /** Takes notices into its queue; those it has had are dropped. Durable when it answers. */
-  enqueue(command: { tenant: string; webhookId: string; notices: Notice[] }): Promise<WebhookReply>;
+  enqueue(command: { tenant: string; webhookId: string; notices: Notice[] }): Promise<Reply>;
   /** 202 delivery: a test message, like any other. */
-  ping(command: { tenant: string; webhookId: string } & CollectionKey): Promise<WebhookReply>;
+  ping(command: { tenant: string; webhookId: string } & CollectionKey): Promise<Reply>;
   /** 200 `{items, nextCursor, asOf}`, youngest first. */
   deliveries(query: {
     limit: number;
     cursor: string | null;
     status: string | null;
-  }): Promise<WebhookReply>;
+  }): Promise<Reply>;
   /** 202 delivery. */
-  redeliver(command: { deliveryId: string } & CollectionKey): Promise<WebhookReply>;
+  redeliver(command: { deliveryId: string } & CollectionKey): Promise<Reply>;
   /** Its address or state changed: what waits is looked at now. */
   reconfigured(): Promise<void | Refused>;
   /** Sets an alarm that was lost. */
@@ -68,7 +64,7 @@ export interface WebhookRpc {
    * The incarnation `uid` was deleted: what ended of its deliveries loses body and actor now, what waits when it ends.
    * 200 `{next}`: not null when there is more of it, behind that message; any number of times.
    */
-  forget(command: { uid: string; after: string | null }): Promise<WebhookReply>;
+  forget(command: { uid: string; after: string | null }): Promise<Reply>;
   /** Its webhook was deleted: everything goes. */
   erase(): Promise<void>;
 }

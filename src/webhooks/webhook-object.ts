@@ -1,9 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
+import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Env } from "../env.ts";
 import { answerOnce } from "../storage/once.ts";
 import { asData } from "../base/refused.ts";
-import { answer, newestFirst, refuse } from "../registry/replies.ts";
+import { answer } from "../base/reply.ts";
+import { newestFirst } from "../registry/replies.ts";
 import { AlarmClock } from "../storage/alarm-clock.ts";
 import { Db } from "../storage/db.ts";
 import type { Meter } from "../storage/db.ts";
@@ -31,12 +33,11 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
   readonly #alarm: AlarmClock;
   readonly #config: ConfigLease;
   readonly #courier: Courier;
-  #waking: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = new Db(ctx.storage);
-    this.#alarm = new AlarmClock(ctx.storage, this.#db.meter);
+    this.#alarm = new AlarmClock(ctx.storage, this.#db);
     this.#config = new ConfigLease(env);
     const needs = { db: this.#db, alarm: this.#alarm, config: this.#config, env };
     this.#courier = new Courier({ ...needs, erase: () => this.erase() });
@@ -54,7 +55,7 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
 
   enqueue({ tenant, webhookId, notices }: Parameters<Rpc.WebhookRpc["enqueue"]>[0]) {
     return asData(async () => {
-      await this.#wake();
+      await this.#alarm.known();
       const now = Date.now();
       const messages = notices.map(messageOf);
       const added = this.#db.transaction(() => {
@@ -68,7 +69,7 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
 
   ping({ tenant, webhookId, ...keyed }: Parameters<Rpc.WebhookRpc["ping"]>[0]) {
     return asData(async () => {
-      await this.#wake();
+      await this.#alarm.known();
       const now = Date.now();
       const open = () => this.#open({ tenant, id: webhookId });
       return answerOnce(this.#stored(), open, keyed, now, () => {
@@ -96,7 +97,7 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
 
   redeliver({ deliveryId, ...keyed }: Parameters<Rpc.WebhookRpc["redeliver"]>[0]) {
     return asData(async () => {
-      await this.#wake();
+      await this.#alarm.known();
       const position = positionOf(deliveryId);
       const db = this.#stored();
       if (db === null || position === null || findDelivery(db, position) === null) {
@@ -127,14 +128,14 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
 
   reconfigured() {
     return asData(async () => {
-      await this.#wake();
+      await this.#alarm.known();
       this.#config.forget();
       if (this.#stored() !== null) this.#look();
     });
   }
 
   async tend(): Promise<void> {
-    await this.#wake();
+    await this.#alarm.known();
     if (this.#stored() !== null && !this.#alarm.isSet) this.#look();
   }
 
@@ -163,12 +164,6 @@ export class WebhookObject extends DurableObject<Env> implements Rpc.WebhookRpc 
   /** After the turn's commit: attempts leave when it is durable, whoever called has its answer already. */
   #look(): void {
     this.ctx.waitUntil(this.#courier.look());
-  }
-
-  /** Learns what alarm there is, once per wake. */
-  async #wake(): Promise<void> {
-    this.#waking ??= this.#alarm.load();
-    await this.#waking;
   }
 
   /** The database, or null where nothing was ever written. */

@@ -5,6 +5,7 @@ import { LIMITS } from "../../src/base/limits.ts";
 import { actorNow, alarmOf, deployed, evict, actorOf, records, sent } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import { watchDirectory } from "../support/reports.ts";
+import { silence } from "../support/silence.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -98,7 +99,7 @@ describe("a child that its parent let go", () => {
   });
 
   test("is not spawned where another actor of its id was being deleted", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const id = fresh("c");
     const other = { ...PARENT, uid: "6".repeat(32), index: 0 };
     const key = { key: `${other.uid}:3:0`, request: "r", ifMatch: null, by: null, principal: null };

@@ -16,13 +16,13 @@ import type { Body } from "../support/api.ts";
 import { call, fresh } from "../support/api.ts";
 import { family } from "../support/children.ts";
 import { crash } from "../support/reports.ts";
+import { silence } from "../support/silence.ts";
 
 const CHILDREN = 4;
 const START = Date.UTC(2090, 0, 1);
 
 beforeEach(() => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(START);
 });

@@ -12,11 +12,11 @@ import { call, expectProblem, fresh } from "../support/api.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { CHILD, QUICK_CHILD, actorWhen, derivedId, family, parentOf } from "../support/children.ts";
 import { crash, entryOf } from "../support/reports.ts";
+import { silence } from "../support/silence.ts";
 import { until } from "../support/until.ts";
 
 beforeEach(() => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
 });
 afterEach(() => {
   vi.restoreAllMocks();

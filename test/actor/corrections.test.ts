@@ -1,7 +1,7 @@
+import type { Reply } from "../../src/base/reply.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DEFAULT_TENANT, actorObjectName } from "../../src/base/ids.ts";
-import type { Reply } from "../../src/actor/rpc.ts";
 import { actorNow, evict, expectReplays, records, sent, spawned } from "../support/actors.ts";
 import { call, fresh } from "../support/api.ts";
 import type { Body } from "../support/api.ts";

@@ -11,6 +11,7 @@ import {
   spawned,
   sqlIn,
 } from "../support/actors.ts";
+import { repeatsKeptSoon } from "../support/limits.ts";
 
 const counter = {
   initial: "on",
@@ -120,6 +121,8 @@ async function tableRows(actorId: string): Promise<number> {
 }
 
 describe("an actor with 10,000 records", () => {
+  repeatsKeptSoon();
+
   test("wakes by a bounded number of rows and answers without reading its log", async () => {
     const id = await spawned(counter);
     await fillLog(id, 10_000);

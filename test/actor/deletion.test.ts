@@ -19,14 +19,15 @@ import {
 import { call, expectProblem, fresh } from "../support/api.ts";
 import type { Answer } from "../support/api.ts";
 import { shardCalls, value } from "../support/directory.ts";
-import { crash, entryOf, shardNameOf, until, watchDirectory } from "../support/reports.ts";
+import { crash, entryOf, shardNameOf, watchDirectory } from "../support/reports.ts";
 import type { Fault } from "../support/reports.ts";
+import { silence } from "../support/silence.ts";
+import { untilTrue } from "../support/until.ts";
 
 const START = Date.UTC(2090, 0, 1);
 
 beforeEach(() => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(START);
 });
@@ -63,11 +64,11 @@ describe("a deletion", () => {
   test("leaves neither actor, nor entry, nor references", async () => {
     const order = fresh("o");
     const id = await spawned(machine, { refs: { order } });
-    await until(async () => (await holdersOf("order", order)).length === 1);
+    await untilTrue(async () => (await holdersOf("order", order)).length === 1);
     expect((await erase(id)).status).toBe(204);
     expect(await entryOf(id)).toBeNull();
     expect(await tablesOf(id)).toEqual(["tombstone"]);
-    await until(async () => (await holdersOf("order", order)).length === 0);
+    await untilTrue(async () => (await holdersOf("order", order)).length === 0);
     expectProblem(await erase(id), 404, "actor_not_found");
     expectProblem(await call("GET", `/v1/actors/${id}`), 404, "actor_not_found");
   });
@@ -248,6 +249,15 @@ describe("two deletions of one actor", () => {
   });
 });
 
+test("an actor is deleted right after a part of its log was read", async () => {
+  const id = await spawned(machine);
+  const note = "x".repeat(Math.floor(LIMITS.pageBytes / 5));
+  for (let n = 0; n < 5; n += 1) await sent(id, "NOTE", { note });
+  const { body } = await call("GET", `/v1/actors/${id}/events`);
+  expect(body.items).toHaveLength(5);
+  expect((await erase(id)).status).toBe(204);
+});
+
 test("a call that waits for the definition while the actor is deleted does not bring it back", async () => {
   const id = await spawned(machine);
   const { definitionId } = await actorNow(id);
@@ -279,13 +289,13 @@ test("a call that waits for the definition while the actor is deleted does not b
     return await digest(...given);
   });
   const deleting = erase(id);
-  await until(() => seen.digest === 1);
+  await untilTrue(() => seen.digest === 1);
   const reading = env.ACTORS.getByName(`${DEFAULT_TENANT}/${id}`).read({
     tenant: DEFAULT_TENANT,
     id,
     at: null,
   });
-  await until(() => seen.registry === 2);
+  await untilTrue(() => seen.registry === 2);
   open.digest = true;
   expect((await deleting).status).toBe(204);
   open.registry = true;
@@ -305,7 +315,7 @@ describe("news of who is dead", () => {
     await arrived.promise;
     expect((await erase(id)).status).toBe(204);
     const spawning = spawn(id, definitionId);
-    await until(async () => (await tablesOf(id)).includes("actor"));
+    await untilTrue(async () => (await tablesOf(id)).includes("actor"));
     gate.resolve();
     const next = await spawning;
     expect(next.status).toBe(201);
@@ -345,7 +355,7 @@ describe("news of who is dead", () => {
     const { uid } = await actorNow(id);
     expect(await entryOf(id)).toMatchObject({ uid, stateValue: "a", seq: 1 });
     await sent(id, "GO");
-    await until(async () => (await entryOf(id))?.stateValue === "b");
+    await untilTrue(async () => (await entryOf(id))?.stateValue === "b");
   });
 
   test("is older than the next life even where clocks step back", async () => {

@@ -15,6 +15,7 @@ import {
   sqlIn,
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
+import { silence } from "../support/silence.ts";
 
 const START = Date.UTC(2090, 0, 1);
 
@@ -22,7 +23,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(START);
   // What goes wrong on our side is logged; here it is meant to.
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -179,7 +180,7 @@ test("tables of a schema from the future are refused with both numbers", async (
   await evict(id);
   const answer = await call("GET", `/v1/actors/${id}`);
   expectProblem(answer, 503, "unavailable");
-  expect(answer.body.detail).toMatch(/schema 7.*up to 3/);
+  expect(answer.body.detail).toMatch(/version 7.*up to 3/);
   // What failed once is tried again by the next call.
   await sqlIn(id, "UPDATE actor SET schema = 2");
   expect(await actorNow(id)).toMatchObject({ seq: 1, stateValue: "a" });

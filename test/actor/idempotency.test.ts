@@ -10,6 +10,7 @@ import {
   sent,
   spawned,
 } from "../support/actors.ts";
+import { repeatsKeptSoon } from "../support/limits.ts";
 
 const counter = {
   initial: "on",
@@ -28,6 +29,8 @@ const counter = {
 };
 
 describe("one key, one effect", () => {
+  repeatsKeptSoon();
+
   test("two requests with one key at once: one acts, both get its answer", async () => {
     const id = await spawned(counter);
     const key = fresh("k");

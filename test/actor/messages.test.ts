@@ -1,6 +1,7 @@
+import type { Reply } from "../../src/base/reply.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ActorObject } from "../../src/actor/actor-object.ts";
-import type { MessageCommand, Reply } from "../../src/actor/rpc.ts";
+import type { MessageCommand } from "../../src/actor/rpc.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import {
   actorNow,
@@ -16,11 +17,11 @@ import {
 import { call, fresh } from "../support/api.ts";
 import { CHILD, actorWhen, parentOf } from "../support/children.ts";
 import { crash } from "../support/reports.ts";
+import { silence } from "../support/silence.ts";
 import { until } from "../support/until.ts";
 
 beforeEach(() => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -411,13 +412,16 @@ describe("two actors that answer each other", () => {
       await actorWhen(a, ({ context }) => context.n >= n);
       await crash(n % 20 === 0 ? a : b);
     }
-    // Whoever looks wakes them, as their alarms would.
-    await until(
-      async () => (await actorNow(a)).context.n + (await actorNow(b)).context.n,
-      (n) => n === 120,
-    );
     const messages = async (id: string) =>
       (await records(id)).filter(({ kind }) => kind === "message").length;
-    expect([await messages(a), await messages(b)]).toEqual([60, 60]);
+    // Whoever looks wakes them, as their alarms would. The last message comes when both have counted to the end.
+    const seen = await until(
+      async () => [await messages(a), await messages(b)],
+      (counts) => counts.every((count) => count === 60),
+    );
+    expect(seen).toEqual([60, 60]);
+    expect([await actorNow(a), await actorNow(b)].map(({ context }) => context.n)).toEqual([
+      60, 60,
+    ]);
   });
 });

@@ -23,6 +23,7 @@ import {
   sent,
   spawned,
 } from "../support/actors.ts";
+import { repeatsKeptSoon } from "../support/limits.ts";
 
 const first = {
   initial: "a",
@@ -65,11 +66,7 @@ async function give(
 ) {
   await runInDurableObject(objectOf(id), async (_, state) => {
     const db = new Db(state.storage);
-    const resident = new Resident(
-      db,
-      env as unknown as Env,
-      new AlarmClock(state.storage, db.meter),
-    );
+    const resident = new Resident(db, env as unknown as Env, new AlarmClock(state.storage, db));
     await resident.ready({ also });
     const work = resident.work(resident.actor!);
     const whole = { key: null, request: null, by: null, principal: null, ...origin };
@@ -107,6 +104,8 @@ async function rollBack(id: string, from: Version) {
 }
 
 describe("an actor that has moved", () => {
+  repeatsKeptSoon();
+
   test("is shown as it was on each of its definitions, replays, and is exported with all of them", async () => {
     const [one, two] = await versions();
     const key = fresh("key");

@@ -23,23 +23,24 @@ import {
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import { ringShard, shardObject, sqlInShard } from "../support/directory.ts";
+import { repeatsKeptSoon } from "../support/limits.ts";
 import {
   crash,
   entryOf,
   indexedIn,
   shardNameOf,
   standingOf,
-  until,
   watchDirectory,
 } from "../support/reports.ts";
 import type { Fault } from "../support/reports.ts";
+import { silence } from "../support/silence.ts";
+import { untilTrue } from "../support/until.ts";
 
 const START = Date.UTC(2090, 0, 1);
 
 beforeEach(() => {
   // Faults are logged; here they are meant to be.
-  vi.spyOn(console, "warn").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(START);
 });
@@ -121,7 +122,7 @@ describe("what reaches the directory", () => {
     for (const [what, act] of changes) {
       const before = putsOf(id).length;
       await act();
-      await until(() => isTold(id));
+      await untilTrue(() => isTold(id));
       // An act of two calls may be two changes.
       expect(putsOf(id).length - before, what).toBeGreaterThanOrEqual(1);
       expect(putsOf(id).length - before, what).toBeLessThanOrEqual(what === "attention" ? 2 : 1);
@@ -130,7 +131,7 @@ describe("what reaches the directory", () => {
     const before = putsOf(other).length;
     for (const type of ["ADD", "ADD", "UNKNOWN", "ADD"]) await sent(other, type);
     await sent(other, "REF", { order: "same" });
-    await until(() => isTold(other));
+    await untilTrue(() => isTold(other));
     await sent(other, "REF", { order: "same" });
     await actorNow(other);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -149,8 +150,8 @@ describe("what reaches the directory", () => {
     expect(await actorNow(id)).toMatchObject({ stateValue: "a" });
     gate.resolve();
     // Until the first of them is taken, the entry is of before, which looks the same.
-    await until(() => putsOf(id).length === 3);
-    await until(() => isTold(id));
+    await untilTrue(() => putsOf(id).length === 3);
+    await untilTrue(() => isTold(id));
     expect(putsOf(id).map(({ seq }) => seq)).toEqual([1, 2, 13]);
   });
 
@@ -163,7 +164,7 @@ describe("what reaches the directory", () => {
     await sent(id, "UNKNOWN");
     const begin = performance.now();
     await sent(id, "GO");
-    await until(async () => (await entryOf(id))?.stateValue === "b");
+    await untilTrue(async () => (await entryOf(id))?.stateValue === "b");
     // The reporter's own share; a busy machine may take its time for the rest.
     expect(performance.now() - begin).toBeLessThan(10_000);
     const [row] = await sqlInShard<object>(
@@ -212,7 +213,7 @@ describe("the alarm", () => {
     expect(await alarmOf(id)).toBe(START + LIMITS.settleMs);
     for (let index = 0; index < 20; index += 1) await sent(id, "GO");
     expect(await meterOf(id)).toMatchObject({ alarmsSet: 1 });
-    await until(() => isTold(id));
+    await untilTrue(() => isTold(id));
     pass(LIMITS.settleMs);
     await ringAlarm(id);
     expect(await alarmOf(id)).toBeNull();
@@ -226,7 +227,7 @@ describe("the alarm", () => {
     await ringAlarm(id);
     expect(putsOf(id)).toHaveLength(1);
     await sent(id, "GO");
-    await until(() => isTold(id));
+    await untilTrue(() => isTold(id));
     await evict(id);
     const shard = await shardNameOf(id);
     const before = await runInDurableObject(
@@ -295,7 +296,7 @@ describe("the alarm", () => {
     const id = await spawned(machine);
     await sent(id, "SOON");
     expect(await alarmOf(id)).toBe(START + 30_000);
-    await until(() => isTold(id));
+    await untilTrue(() => isTold(id));
     plan.set(id, ["refused", "refused", "refused", "refused", "refused"]);
     pass(30_000);
     await ringAlarm(id);
@@ -313,7 +314,7 @@ describe("an event while the alarm is at work", () => {
   async function patient(): Promise<string> {
     const id = await spawned(machine);
     await sent(id, "LATER");
-    await until(() => isTold(id));
+    await untilTrue(() => isTold(id));
     await ringAlarm(id);
     expect(await alarmOf(id)).toBe(START + 3_600_000);
     return id;
@@ -342,11 +343,30 @@ describe("an event while the alarm is at work", () => {
     await sent(id, "GO");
     await put.arrived;
     const ringing = ringAlarm(id).catch(() => {});
-    await until(async () => (await alarmOf(id)) === null);
+    await untilTrue(async () => (await alarmOf(id)) === null);
     await sent(id, "OTHER");
     await expectMadeGood(id);
     put.release();
     await ringing;
+  });
+
+  test("that came right before it is told by it, also where an older state is on its way still", async () => {
+    const { plan } = watchDirectory();
+    const id = await patient();
+    const gate = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    plan.set(id, [{ held: gate.promise, arrived: arrived.resolve }]);
+    await sent(id, "GO");
+    await arrived.promise;
+    // The alarm of the first is there already, so this one sets none.
+    await sent(id, "GO");
+    const ringing = ringAlarm(id);
+    await untilTrue(async () => (await alarmOf(id)) === null);
+    gate.resolve();
+    await ringing;
+    // What memory would tell a moment later is lost.
+    await crash(id);
+    await expectTold(id);
   });
 
   test("or none at all: the alarm ends when that put has arrived, else with the next alarm", async () => {
@@ -360,7 +380,7 @@ describe("an event while the alarm is at work", () => {
       Array.from({ length: 20 }, () => "refused"),
     );
     const ringing = ringAlarm(id);
-    await until(async () => (await alarmOf(id)) === null);
+    await untilTrue(async () => (await alarmOf(id)) === null);
     put.release();
     await ringing;
     expect(await alarmOf(id)).toBe(Date.now() + 1_000);
@@ -384,9 +404,9 @@ describe("an event while the alarm is at work", () => {
       await load.call(this);
     });
     const sending = sent(id, "OTHER");
-    await until(async () => waits);
+    await untilTrue(async () => waits);
     const ringing = ringAlarm(id).catch(() => {});
-    await until(async () => (await alarmOf(id)) === null);
+    await untilTrue(async () => (await alarmOf(id)) === null);
     gate.open = true;
     expect((await sending).status).toBe(200);
     await put.arrived;
@@ -413,7 +433,7 @@ describe("repeats of a key", () => {
     await evict(id);
     await sent(id, "ADD", undefined, { key });
     await sent(id, "GO");
-    await until(() => isTold(id));
+    await untilTrue(() => isTold(id));
     const sql = "SELECT replays, events FROM entry WHERE id = ?";
     expect(await sqlInShard(await shardNameOf(id), sql, id)).toEqual([{ replays: 6, events: 2 }]);
   });
@@ -483,7 +503,7 @@ const CRASHES: [
       plan.set(id, [fault]);
       const before = putsOf(id).length;
       await act();
-      await until(() => putsOf(id).length > before);
+      await untilTrue(() => putsOf(id).length > before);
       await crash(id);
     },
   ]),
@@ -521,7 +541,7 @@ test.each(["lost before", "lost after", "refused"] as const)(
     const id = await spawned(machine);
     plan.set(id, [fault, fault]);
     await sent(id, "GO");
-    await until(async () => plan.get(id)!.length === 0 && (await isTold(id)));
+    await untilTrue(async () => plan.get(id)!.length === 0 && (await isTold(id)));
   },
 );
 
@@ -536,13 +556,15 @@ test("older news that arrives after younger changes nothing", async () => {
   await arrived.promise;
   await crash(id);
   await sent(id, "END");
-  await until(() => isTold(id));
+  await untilTrue(() => isTold(id));
   gate.resolve();
   await taken.promise;
   expect(await entryOf(id)).toMatchObject({ status: "done", seq: 3 });
 });
 
 describe("a spawn that the directory cannot be told of", () => {
+  repeatsKeptSoon();
+
   test.each(["lost before", "lost after", "refused"] as const)(
     "('%s') is 503; its repeat makes sure and is the first answer",
     async (fault) => {
@@ -577,8 +599,8 @@ describe("a spawn that the directory cannot be told of", () => {
       "unavailable",
     );
     await crash(id);
-    plan.delete(id);
     expect(await entryOf(id)).toBeNull();
+    plan.delete(id);
     await ringAlarm(id);
     await expectTold(id);
   });
@@ -602,13 +624,13 @@ describe("a shard that misses an actor", () => {
   test("notices an alarm that got lost, and the timer fires", async () => {
     const id = await spawned(machine);
     await sent(id, "LATER");
-    await until(() => isTold(id));
+    await untilTrue(() => isTold(id));
     await runInDurableObject(objectOf(id), (_, state) => state.storage.deleteAlarm());
     await evict(id);
     pass(3_600_000 + LIMITS.overdueMs + 1);
     const shard = await shardNameOf(id);
     await ringShard(shard);
-    await until(async () => (await entryOf(id))?.stateValue === "b");
+    await untilTrue(async () => (await entryOf(id))?.stateValue === "b");
     expect((await records(id)).map(({ kind }) => kind)).toEqual(["spawned", "event", "timer"]);
     await expectTold(id);
   });
@@ -619,7 +641,7 @@ describe("a shard that misses an actor", () => {
       const { putsOf } = watchDirectory();
       const id = await spawned(machine);
       await sent(id, "LATER");
-      await until(() => isTold(id));
+      await untilTrue(() => isTold(id));
       await runInDurableObject(objectOf(id), (_, state) => state.storage.deleteAlarm());
       if (asleep) await evict(id);
       const before = putsOf(id).length;
@@ -635,7 +657,7 @@ describe("a shard that misses an actor", () => {
   test("learns that its definition cannot be had, and so does who reads it", async () => {
     const id = await spawned(machine);
     await sent(id, "LATER");
-    await until(() => isTold(id));
+    await untilTrue(() => isTold(id));
     await runInDurableObject(objectOf(id), (_, { storage }) => {
       const hash = "f".repeat(64);
       storage.sql.exec(
@@ -650,6 +672,6 @@ describe("a shard that misses an actor", () => {
     expect(read.body.detail).toMatch(/cannot be had.*missing/);
     pass(3_600_000 + LIMITS.overdueMs + 1);
     await ringShard(await shardNameOf(id));
-    await until(async () => (await entryOf(id))!.attention.includes("definition_unavailable"));
+    await untilTrue(async () => (await entryOf(id))!.attention.includes("definition_unavailable"));
   });
 });

@@ -12,6 +12,7 @@ import {
   spawned,
   sqlIn,
 } from "../support/actors.ts";
+import { repeatsKeptSoon } from "../support/limits.ts";
 
 const SEAL = LIMITS.recordsPerSeal;
 const counter = {
@@ -53,6 +54,8 @@ const checkpointsOf = async (id: string): Promise<number[]> =>
   (await sqlIn<{ seq: number }>(id, "SELECT seq FROM checkpoint ORDER BY seq")).map(
     ({ seq }) => seq,
   );
+
+repeatsKeptSoon();
 
 describe("a seal", () => {
   test("comes with every 256th record, and the row says so at once", async () => {

@@ -117,7 +117,7 @@ test("tables of a newer schema are refused with both numbers", async () => {
   await evict(id);
   const answer = await sent(id, "GO");
   expect(answer.status).toBe(503);
-  expect(answer.body.detail).toMatch(/schema 4.*schemas up to 3/);
+  expect(answer.body.detail).toMatch(/schema version 4.*versions up to 3/);
 });
 
 test("events are counted in the row that is written anyway", async () => {

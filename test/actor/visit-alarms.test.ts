@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DirectoryObject } from "../../src/directory/directory-object.ts";
 import { alarmOf, evict, meterOf, ringAlarm, sent, spawned } from "../support/actors.ts";
 import { ruled, useRules, versions, visited } from "../support/moves.ts";
+import { silence } from "../support/silence.ts";
 
 /** An actor that a sweep moves has told the directory before it answers: no alarm is set to wake it for that. */
 
@@ -46,8 +47,7 @@ describe("the alarm after a visit that moved an actor", () => {
 
   test("comes soon where the directory could not be told", async () => {
     const { id, v1, v2 } = await idle(timed);
-    vi.spyOn(console, "warn").mockImplementation(() => {});
-    vi.spyOn(console, "error").mockImplementation(() => {});
+    silence();
     const put = vi.spyOn(DirectoryObject.prototype, "put").mockImplementation(async () => {
       throw new Error("down");
     });

@@ -5,6 +5,7 @@ import { LIMITS } from "../../src/base/limits.ts";
 import type { Objects } from "../../src/env.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { RegistryObject } from "../../src/registry/registry-object.ts";
+import { POLL_MS } from "../../src/registry/one-asks.ts";
 import { forgetRules } from "../../src/registry/rule-cache.ts";
 import { deployed, evict, meterOf, sent, spawned } from "../support/actors.ts";
 import { call, fresh } from "../support/api.ts";
@@ -73,6 +74,18 @@ test("an actor that wakes asks no registry when its isolate knows the definition
   const registry = registryCalls();
   await sent(id, "GO");
   expect(registry).toEqual([]);
+});
+
+test("many requests of one actor whose lease has ended wait for one answer, on no timer of their own", async () => {
+  const id = await spawned(machine);
+  await sent(id, "GO");
+  forgetRules(DEFAULT_TENANT);
+  const registry = registryCalls(["rules"]);
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  await Promise.all(Array.from({ length: 32 }, () => sent(id, "GO")));
+  expect(registry).toEqual(["rules"]);
+  // Those of one object go off one after the other: with so many, the next lease would end meanwhile.
+  expect(timers.mock.calls.filter(([, ms]) => ms === POLL_MS)).toEqual([]);
 });
 
 test("a spawn asks the registry the first time, and by id never again", async () => {

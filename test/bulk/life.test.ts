@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import type { Reply } from "../../src/base/reply.ts";
 import { cancel } from "../../src/bulk/cancel.ts";
 import { items, view } from "../../src/bulk/read.ts";
-import type { BulkReply } from "../../src/bulk/rpc.ts";
 import { start } from "../../src/bulk/start.ts";
 import type { Env } from "../../src/env.ts";
 import { readOperation } from "../../src/storage/bulk-operation.ts";
@@ -48,7 +48,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function bodyOf(reply: BulkReply): Body {
+function bodyOf(reply: Reply): Body {
   if (!reply.ok) throw new Error(`Refused: ${JSON.stringify(reply.failure)}`);
   return reply.body;
 }

@@ -8,6 +8,7 @@ import type { RefChange } from "../../src/directory/rpc.ts";
 import type { Env } from "../../src/env.ts";
 import { fresh } from "../support/api.ts";
 import { Tenant, intercepted } from "../support/cron.ts";
+import { silence } from "../support/silence.ts";
 
 const START = Date.parse("2090-01-01T00:00:00.000Z");
 const MINUTE = 60_000;
@@ -19,7 +20,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(START);
   // What goes wrong on our side is logged; here it is meant to.
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
 });
 afterEach(() => {
   vi.useRealTimers();

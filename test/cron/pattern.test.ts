@@ -1,5 +1,6 @@
+import { Cron } from "croner";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { slotsOf, timingProblem } from "../../src/cron/pattern.ts";
 
@@ -227,8 +228,70 @@ describe("what is refused", () => {
   });
 });
 
+/** How often the clock of a time zone is asked while something runs: what a search is made of. */
+function looksAtClock(run: () => void): number {
+  const looks = vi.spyOn(Intl.DateTimeFormat.prototype, "formatToParts");
+  try {
+    run();
+    return looks.mock.calls.length;
+  } finally {
+    looks.mockRestore();
+  }
+}
+
+describe("an hour that the clock leaves out on all of a pattern's days", () => {
+  it.each([
+    ["*/5 * 2 * 3 +SUN#L", "Europe/Berlin"],
+    ["*/5 * 2 8-14 3 +SUN", "America/New_York"],
+    ["*/5 * 1-2 * 3 +SUN#L", "Antarctica/Troll"],
+    ["* 2 * 3 +SUN#L", "Europe/Berlin"],
+  ])("is never due, which is found out soon: %s in %s", (cron, timezone) => {
+    const looks = looksAtClock(() => {
+      expect(timingProblem(cron, timezone, NOW)).toMatchObject({ code: "never_due" });
+    });
+    expect(looks).toBeLessThan(25_000);
+  });
+
+  it("but a time that is written out is kept", () => {
+    expect(slots("30 2 * 3 +SUN#L", "Europe/Berlin", "2027-01-01T00:00:00Z", 2)).toEqual([
+      "2027-03-28T01:00",
+      "2028-03-26T01:00",
+    ]);
+  });
+});
+
+it("the search by minutes finds what croner finds second by second", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom("*/5", "0-55/5", "7,*/30", "?"),
+      fc.constantFrom("*", "*/7", "0", "30,31", "?"),
+      fc.constantFrom("*", "2", "1-3", "*/5"),
+      fc.constantFrom("*", "+SUN", "MON-FRI"),
+      fc.constantFrom(...ZONES),
+      fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2040, 0) }),
+      (second, minute, hour, weekday, timezone, from) => {
+        const cron = [second, minute, hour, "*", "*", weekday].join(" ");
+        const alone = new Cron(cron, { timezone, paused: true, fixedTimeRule: "no-wildcard" });
+        const next = slotsOf(cron, timezone);
+        for (let at = from, times = 0; times < 5; times += 1) {
+          const slot = next(at) as number;
+          expect(slot).toBe(alone.nextRun(new Date(at))?.getTime());
+          at = slot;
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+it("the rarest day of all, a 29 February of one weekday, is found each time", () => {
+  for (const day of ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]) {
+    const found = slots(`0 0 29 2 +${day}`, "UTC", "2026-12-01T00:00:00Z", 8);
+    expect(found).toHaveLength(8);
+  }
+});
+
 it("no pattern takes long, whatever it says", () => {
-  // Whatever takes croner's 400 years to find out takes it once.
   fc.assert(
     fc.property(
       fc.oneof(
@@ -238,22 +301,24 @@ it("no pattern takes long, whatever it says", () => {
           .map((characters) => characters.join("")),
         fc
           .tuple(
+            fc.constantFrom("", "*/5", "0-55/5", "0,30"),
             fc.constantFrom("0", "*", "59"),
-            fc.constantFrom("0", "*", "23"),
-            fc.constantFrom("30", "31", "29", "L", "31W", "*"),
-            fc.constantFrom("2", "2,4,6,9,11", "*", "FEB"),
-            fc.constantFrom("*", "+MON#5", "+SUN#L", "+1", "7"),
+            fc.constantFrom("0", "*", "2", "0-2", "23"),
+            fc.constantFrom("30", "31", "29", "L", "31W", "*", "25-31", "1-7", "8-14"),
+            fc.constantFrom("2", "2,4,6,9,11", "*", "FEB", "3", "3,10"),
+            fc.constantFrom("*", "+MON#5", "+SUN#L", "+SUN#2", "+1", "7"),
           )
-          .map((fields) => fields.join(" ")),
+          .map((fields) => fields.join(" ").trim()),
       ),
-      fc.constantFrom(...ZONES),
+      fc.constantFrom(...ZONES, "Antarctica/Troll"),
       (cron, timezone) => {
-        const began = performance.now();
-        const problem = timingProblem(cron, timezone, NOW);
-        if (problem === null) expect(slotsOf(cron, timezone)(NOW)).toBeGreaterThan(NOW);
-        expect(performance.now() - began).toBeLessThan(5_000);
+        const looks = looksAtClock(() => {
+          const problem = timingProblem(cron, timezone, NOW);
+          if (problem === null) expect(slotsOf(cron, timezone)(NOW)).toBeGreaterThan(NOW);
+        });
+        expect(looks).toBeLessThan(50_000);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 400 },
   );
 });

@@ -18,6 +18,7 @@ import {
   sqlInShard,
   value,
 } from "../support/directory.ts";
+import { silence } from "../support/silence.ts";
 
 async function findAt(name: string, held: string) {
   return value(await env.REFS.getByName(name).find({ name: "r", value: held, limit: 5 }));
@@ -38,7 +39,7 @@ async function broken(name: string): Promise<() => Promise<void>> {
 
 describe("changes of references that cannot be told", () => {
   test("are owed until they can, whatever happens meanwhile, and hold back no others", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const tenant = fresh("t");
     const count = (await shardCount(env, tenant, true)) ?? 0;
     const name = `${tenant}/0`;
@@ -81,7 +82,7 @@ describe("changes of references that cannot be told", () => {
   });
 
   test("are told by whatever wakes the shard, when the alarm got lost", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const tenant = fresh("t");
     const count = (await shardCount(env, tenant, true)) ?? 0;
     const name = `${tenant}/0`;

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import {
   countActors,
@@ -81,6 +81,17 @@ describe("a fleet", () => {
     expect(calls.length).toBeGreaterThanOrEqual(LIMITS.directoryShards);
     expect(calls.length).toBeLessThanOrEqual(LIMITS.directoryShards + 4);
     expect(given()).toBeLessThanOrEqual(limit * 2 + LIMITS.directoryShards * 8);
+  });
+
+  test("is read in one turn for all shards: on a busy server each turn takes its time", async () => {
+    const { tenant } = await fleetOf(40, (n) => ({ bornAt: n }));
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    await listActors(env, tenant, { ...ALL, after: null, limit: 10 });
+    const turns = timers.mock.calls.filter(([, ms]) => ms === 0).length;
+    timers.mockRestore();
+    // One at least, or who lists all the time keeps others from being heard.
+    expect(turns).toBeGreaterThanOrEqual(1);
+    expect(turns).toBeLessThanOrEqual(3);
   });
 
   test("is counted by class over all shards", async () => {

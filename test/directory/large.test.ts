@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { shardCount } from "../../src/directory/shards.ts";
 import { fresh } from "../support/api.ts";
@@ -13,12 +13,12 @@ import {
   shardObject,
   value,
 } from "../support/directory.ts";
+import { silence } from "../support/silence.ts";
 
 const ENTRIES = 150_000;
 
 test("a shard of very many actors, none of which could be woken, still opens, lists and looks after them", async () => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
   const tenant = fresh("t");
   await shardCount(env, tenant, true);
   const name = `${tenant}/0`;

@@ -1,7 +1,8 @@
+import type { Reply } from "../../src/base/reply.ts";
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Address, Reply } from "../../src/actor/rpc.ts";
+import type { Address } from "../../src/actor/rpc.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { findByRef } from "../../src/directory/fleet.ts";
@@ -19,6 +20,7 @@ import {
   sqlInShard,
   value,
 } from "../support/directory.ts";
+import { silence } from "../support/silence.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -128,7 +130,7 @@ describe("an overdue actor", () => {
 
 describe("an actor that cannot be woken", () => {
   test("is tried again after pauses that grow, also across evictions, and told of", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const one = entry({ dueAt: Date.now() + HOUR });
     const name = await shardWith(one);
     passTime(2 * HOUR);
@@ -167,7 +169,7 @@ describe("an actor that cannot be woken", () => {
   });
 
   test("does not keep others waiting", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const stuck = Array.from({ length: LIMITS.rousedPerAlarm }, (_, n) =>
       entry({ id: `stuck-${n}`, dueAt: Date.now() + HOUR + n }),
     );
@@ -196,7 +198,7 @@ describe("an actor that cannot be woken", () => {
   });
 
   test("is not tried sooner because it says again what is known", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const one = entry({ dueAt: Date.now() + HOUR });
     const name = await shardWith(one);
     passTime(2 * HOUR);

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
-import { ROOT } from "./sources.ts";
+import { ROOT, readSources } from "./sources.ts";
 
-it("the README's limits are those of the code", () => {
-  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-  const rows = [...readme.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)];
+it("the limits in docs/limits.md are those of the code", () => {
+  const page = readFileSync(join(ROOT, "docs/limits.md"), "utf8");
+  const rows = [...page.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)];
   const told = Object.fromEntries(
     rows.map(([, name, value]) => [name, Number(value?.replaceAll(",", ""))]),
   );
@@ -26,4 +26,12 @@ it("every limit says its unit and its reason", () => {
   // A comment may speak for the members right below it, as long as they share its subject.
   const unexplained = body.match(/\n\n {2}\w+:/g);
   expect(unexplained).toBeNull();
+});
+
+it("what an isolate remembers from one request to the next has a bound", () => {
+  // A map that begins empty outside of any object only grows; an Lru forgets.
+  const growing = /^(?:export )?(?:const|let) \w+[^=\n]*= new (?:Map|Set)(?:<[^(]*>)?\(\)/m;
+  const unbounded = readSources().filter(({ code }) => growing.test(code));
+  expect(unbounded.map(({ path }) => path)).toEqual([]);
+  expect("const known = new Map<string, number>();").toMatch(growing);
 });

@@ -54,7 +54,7 @@ export function importsOf(code: string, path: string): Import[] {
   }));
 }
 
-function withoutComments(text: string): string {
+export function withoutComments(text: string): string {
   // A `//` after a colon or inside quotes is part of an address.
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/[^\n]*/g, "$1");
 }

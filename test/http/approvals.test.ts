@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
+import { refuse } from "../../src/base/errors.ts";
+import { QueueObject } from "../../src/tasks/queue-object.ts";
 import type { WebhookEvent } from "../../src/webhooks/rpc.ts";
 import {
   actorNow,
@@ -79,6 +81,37 @@ describe("an approval", () => {
     const [one] = await untilTasks(queue, ([task]) => task.status !== "open");
     expect(one).toMatchObject({ status: "expired", remindersSent: 1, escalatedTo: "chief" });
     await expectReplays(id);
+  });
+
+  it("that is decided before its queue hears of the reminder shows the reminder", async () => {
+    const { id, queue, task } = await asked();
+    const deaf = vi.spyOn(QueueObject.prototype, "update").mockImplementation(async () => {
+      return refuse("unavailable", "It does not hear.");
+    });
+    await advanceClock(id, 49 * HOUR);
+    expect(await tasksOf(`queue=${queue}`)).toMatchObject([{ remindersSent: 0 }]);
+    const answer = await decide(task, { approved: true, by: "dora" });
+    deaf.mockRestore();
+    expect(answer.body).toMatchObject({ remindersSent: 1, escalatedTo: "chief" });
+    expect(await tasksOf(`queue=${queue}`)).toMatchObject([
+      { status: "done", remindersSent: 1, escalatedTo: "chief" },
+    ]);
+  });
+
+  it("that a late decision finds expired, before its queue hears of either, shows the reminder in the end", async () => {
+    const { id, queue, task } = await asked();
+    const deaf = async () => refuse("unavailable", "It does not hear.");
+    const update = vi.spyOn(QueueObject.prototype, "update").mockImplementation(deaf);
+    const withdraw = vi.spyOn(QueueObject.prototype, "withdraw").mockImplementation(deaf);
+    await advanceClock(id, 73 * HOUR);
+    const late = await decide(task, { approved: true, by: "dora" });
+    update.mockRestore();
+    withdraw.mockRestore();
+    expectProblem(late, 409, "task_closed");
+    // What is still to be told is told now.
+    await advanceClock(id, HOUR);
+    const [one] = await untilTasks(queue, ([shown]) => shown.remindersSent === 1);
+    expect(one).toMatchObject({ status: "expired", remindersSent: 1, escalatedTo: "chief" });
   });
 
   it("is shown to who has to decide, and to no worker", async () => {
@@ -179,6 +212,7 @@ describe("an approval", () => {
       "approval.requested",
       "approval.reminder",
       "approval.escalated",
+      "approval.delegated",
       "approval.expired",
       "approval.decided",
     ];
@@ -186,23 +220,45 @@ describe("an approval", () => {
     try {
       const decided = await asked();
       await later(decided.id, decided.queue, 48);
+      const path = `/v1/tasks/${decided.task.id}`;
+      const given = { assignee: "emil", by: "dora" };
+      expect((await call("PATCH", path, { body: given })).status).toBe(200);
+      // More time, and the same person again: nobody is delegated to.
+      const { expiresAt } = (await call("GET", path)).body;
+      const more = new Date(Date.parse(expiresAt) + HOUR).toISOString();
+      for (const body of [{ ...given, expiresAt: more }, given]) {
+        expect((await call("PATCH", path, { body })).status).toBe(200);
+      }
       await decide(decided.task, { approved: true, by: "chief" });
       const expired = await asked({ reminders: [], escalate: [] });
       await later(expired.id, expired.queue, 72);
-      const told = await untilDeliveries(
-        webhookId,
-        (items) => items.length === 6 && items.every(({ status }) => status === "delivered"),
-      );
+      const told = await untilDeliveries(webhookId, (items) => {
+        const mine = items.filter(({ actorId }) => [decided.id, expired.id].includes(actorId));
+        return mine.length === 7 && mine.every(({ status }) => status === "delivered");
+      });
       const typesOf = (actorId: string) =>
         told.filter((one) => one.actorId === actorId).map(({ type }) => type);
       expect(typesOf(decided.id).toSorted()).toEqual([
         "approval.decided",
+        "approval.delegated",
         "approval.escalated",
         "approval.reminder",
         "approval.requested",
       ]);
       expect(typesOf(expired.id).toSorted()).toEqual(["approval.expired", "approval.requested"]);
-      expect(received).toHaveLength(6);
+      // Actors of other tests may still have something to tell.
+      const messages = received
+        .map(({ body }) => JSON.parse(body) as Body)
+        .filter(({ data }) => [decided.id, expired.id].includes(data.actorId));
+      expect(messages).toHaveLength(7);
+      const delegated = messages.find(({ type }) => type === "approval.delegated");
+      expect(delegated.data).toMatchObject({
+        actorId: decided.id,
+        activity: { id: "sign" },
+        from: "dora",
+        to: "emil",
+        by: "dora",
+      });
     } finally {
       await deleteWebhooks();
       vi.restoreAllMocks();

@@ -8,6 +8,7 @@ import type { Body } from "../support/api.ts";
 import { evictShard, ringShard, sqlInShard } from "../support/directory.ts";
 import { parsePrometheus, sample } from "../support/prometheus.ts";
 import { registryObject } from "../support/registry.ts";
+import { silence } from "../support/silence.ts";
 import { newTenant } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
 
@@ -62,8 +63,7 @@ async function forgetMachines(tenant: Tenant): Promise<void> {
 
 describe("an actor whose definition cannot be had", () => {
   it("is found by that reason, and no more when it can", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
-    vi.spyOn(console, "error").mockImplementation(() => {});
+    silence();
     const tenant = await newTenant();
     const definitionId = await deployed(tenant, fresh("m"), machine);
     const { id } = await spawned(tenant, { definitionId });
@@ -108,8 +108,7 @@ describe("an actor whose definition cannot be had", () => {
 
 describe("an actor that waits for nothing and whose definition cannot be had", () => {
   it("is found when anybody has asked for it, until the definition can be had again", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
-    vi.spyOn(console, "error").mockImplementation(() => {});
+    silence();
     const tenant = await newTenant();
     const name = tenant.tenant;
     const definitionId = await deployed(tenant, fresh("m"), { initial: "a", states: { a: {} } });

@@ -98,6 +98,8 @@ describe("what a call threw", () => {
       [{ message: 'The RPC receiver does not implement "rules".', remote: true }, "older"],
       [{ message: "internal error; reference = jni3bhqbacc9q6obh7fk8tdt" }, "failing"],
       [{ message: "internal error", remote: true }, "failing"],
+      [{ message: "database or disk is full: SQLITE_FULL", remote: true }, "failing"],
+      [{ message: "UNIQUE constraint failed: log.seq: SQLITE_CONSTRAINT" }, "bug"],
       [{ message: "An internal error; reference = a" }, "bug"],
       [{ message: 'Event "The RPC receiver does not implement" is none' }, "bug"],
       [{ message: "x is not a function" }, "bug"],

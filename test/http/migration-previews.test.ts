@@ -88,11 +88,6 @@ describe("a preview", () => {
     const waiting = await family.lived([]);
     const body = family.second({ historyPath: ["BOOK"], stateMapping: RENAMED }, TRIP2);
     const at = (hotel: unknown, flight: string) => ({ trip: { hotel, flight } });
-    const plan = await family.planned(
-      body,
-      ({ match, byState }) => match === 5 && byState.length === 5,
-    );
-    expect(plan).toMatchObject({ total: 6, pending: 1, diverged: 0, unmappable: [] });
     const class1 = { definitionId: family.v1, class: "match" };
     const line = (hotel: unknown, room: unknown, flight: string, count: number) => ({
       ...class1,
@@ -107,6 +102,14 @@ describe("a preview", () => {
       line({ held: "unpaid" }, { kept: "unpaid" }, "seat", 1),
       { ...class1, stateValue: "draft", targetStateValue: null, count: 1, class: "pending" },
     ];
+    // Not before the directory knows the last step of each.
+    const where = ({ stateValue, count }: Body) => JSON.stringify([stateValue, count]);
+    const there = lines.map(where).toSorted().join();
+    const plan = await family.planned(
+      body,
+      ({ byState }) => byState.map(where).toSorted().join() === there,
+    );
+    expect(plan).toMatchObject({ total: 6, match: 5, pending: 1, diverged: 0, unmappable: [] });
     expect(plan.byState).toHaveLength(lines.length);
     for (const one of lines) expect(plan.byState).toContainEqual(one);
 

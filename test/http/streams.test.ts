@@ -70,7 +70,11 @@ describe("server-sent events", () => {
 
   test("show a sign of life while nothing comes, and end when their time is up", async () => {
     const id = await spawnedDoor();
-    vi.useFakeTimers({ toFake: ["setInterval", "setTimeout", "clearInterval", "clearTimeout"] });
+    // They go on by themselves too, slowly: a request waits for a turn before it is heard.
+    vi.useFakeTimers({
+      toFake: ["setInterval", "setTimeout", "clearInterval", "clearTimeout"],
+      shouldAdvanceTime: true,
+    });
     const response = await askForEvents(id);
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const next = async () => new TextDecoder().decode((await reader.read()).value);

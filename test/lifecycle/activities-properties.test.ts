@@ -75,6 +75,7 @@ function picked<T>(items: readonly T[], pick: number): T | null {
 }
 
 const ERROR = { code: "http_status", message: "No.", attempts: 2 };
+const NOTE = { attempt: 1, at: 5, code: "network", message: "No answer." };
 
 /** The input that a happening is by now; null where there is none. */
 function inputOf(happening: Happening, { envelope }: Actor, records: LogRecord[]): Input | null {
@@ -98,7 +99,8 @@ function inputOf(happening: Happening, { envelope }: Actor, records: LogRecord[]
       if (activity === null || status === "paused") return null;
       const { ref } = activity;
       if (happening.kind === "failed") return { kind: "activity_failed", ref, error: ERROR };
-      return { kind: "activity_done", ref, output: { n: happening.n }, attempts: 1 };
+      const errors = happening.n === 0 ? {} : { errors: [NOTE] };
+      return { kind: "activity_done", ref, output: { n: happening.n }, attempts: 2, ...errors };
     }
     case "child": {
       const parent = picked(
@@ -127,7 +129,8 @@ function inputOf(happening: Happening, { envelope }: Actor, records: LogRecord[]
       );
       if (task === null) return null;
       const more = happening.ms === null ? {} : { expiresAt: envelope.at + happening.ms };
-      return { kind: "task_changed", ref: task.ref, assignee: "eve", ...more };
+      const from = task.task?.assignee ?? null;
+      return { kind: "task_changed", ref: task.ref, assignee: "eve", from, ...more };
     }
     case "undelivered": {
       const event = { type: "HELLO" };

@@ -329,6 +329,25 @@ test("attempts that failed are told with the failure, and stay to be seen", () =
   life.checkReplay();
 });
 
+test("attempts that failed before one that did not are told with the result, also of one that came late", () => {
+  const life = begun();
+  const errors = [{ attempt: 1, at: 500, code: "network", message: "No answer." }];
+  const result = { kind: "activity_done", ref: "2:0", output: { receipt: "r-1" } } as const;
+  const done = life.give({ ...result, attempts: 2, errors });
+  expect(done.payload).toEqual({
+    ref: "2:0",
+    id: "charge",
+    src: "http",
+    attempts: 2,
+    output: { receipt: "r-1" },
+    errors,
+  });
+  expect(life.give({ ...result, attempts: 2, errors }).payload).toMatchObject({ errors });
+  // Older records do not say.
+  expect(life.give({ ...result, attempts: 2 }).payload).not.toHaveProperty("errors");
+  life.checkReplay();
+});
+
 test("an activity under way shows how far its work is", () => {
   const life = begun();
   const [effect] = life.last.effects;

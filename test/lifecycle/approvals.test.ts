@@ -140,9 +140,14 @@ describe("an approval", () => {
       kind: "task_changed",
       ref: "1:0",
       assignee: "bob",
+      from: "ann",
       expiresAt: 1_000 + 60 * HOUR,
     });
-    expect(changed).toMatchObject({ type: null, effects: [{ kind: "update", ref: "1:0" }] });
+    expect(changed).toMatchObject({
+      type: null,
+      payload: { ref: "1:0", id: "ask", src: "approval", assignee: "bob", from: "ann" },
+      effects: [{ kind: "update", ref: "1:0" }],
+    });
     expect(dues(life)).toEqual([
       ["reminder", 24],
       ["expiry", 60],
@@ -154,6 +159,13 @@ describe("an approval", () => {
     life.pass(HOUR);
     expect(life.envelope.machine.value).toBe("expired");
     expect(() => life.give({ kind: "task_changed", ref: "1:0", assignee: "ann" })).toThrow(/ended/);
+    life.checkReplay();
+  });
+
+  test("replays a change of which the record does not say who had it before", () => {
+    const life = asking();
+    const changed = life.give({ kind: "task_changed", ref: "1:0", assignee: "bob" });
+    expect(changed.payload).toEqual({ ref: "1:0", id: "ask", assignee: "bob" });
     life.checkReplay();
   });
 

@@ -46,7 +46,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       note: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.constant({ kind: "roll_back" } as const) },
+  { weight: 3, arbitrary: fc.constant({ kind: "roll_back" } as const) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -128,7 +128,8 @@ test("whatever moves an actor, its log lived again gives the same snapshot, from
         canonicalJson(life.envelope as never),
       );
     }),
-    { numRuns: 300 },
+    // Few acts are rolled back; with half as many runs the count below was once too small.
+    { numRuns: 600 },
   );
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(5);
 }, 300_000);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { isTold, noticesOf, standingAfter } from "../../src/lifecycle/notices.ts";
 import type { Standing } from "../../src/lifecycle/notices.ts";
@@ -69,6 +70,14 @@ describe("notices of activities", () => {
     expect(told({ kind: "escalated", type: null, payload: approval })).toEqual([
       "approval.escalated",
     ]);
+    const delegated = { ...approval, assignee: "bob", from: "ann" };
+    const given = { kind: "task_changed", type: null, by: "cleo", payload: delegated } as const;
+    expect(noticesOf(subject, open, record(given))).toMatchObject([
+      {
+        type: "approval.delegated",
+        data: { activity: { id: "ask" }, from: "ann", to: "bob", by: "cleo" },
+      },
+    ]);
     const decided = { ...approval, output: { approved: true, by: "ann", comment: null } };
     const notices = noticesOf(subject, open, record({ kind: "activity_done", payload: decided }));
     expect(notices).toMatchObject([
@@ -77,6 +86,13 @@ describe("notices of activities", () => {
     const failed = { kind: "activity_failed", payload: { ...approval, error: expired } } as const;
     expect(told(failed)).toEqual(["approval.expired"]);
     expect(told({ ...failed, reason: "nobody" })).toEqual(["approval.expired"]);
+  });
+
+  it("say nothing of a task that is given to somebody else, of more time, and of records that name nobody", () => {
+    const changed = (payload: JsonObject) => told({ kind: "task_changed", type: null, payload });
+    expect(changed({ ...approval, src: "task", assignee: "bob", from: null })).toEqual([]);
+    expect(changed({ ref: "3:0", id: "ask", expiresAt: 5 })).toEqual([]);
+    expect(changed({ ref: "3:0", id: "ask", assignee: "bob" })).toEqual([]);
   });
 
   it("say nothing of what a service said, which may repeat what it was told", () => {

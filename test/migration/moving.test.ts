@@ -98,7 +98,7 @@ describe("an actor that rules move", () => {
         const end = replay.actor?.envelope as unknown as JsonValue;
         expect(canonicalJson(end)).toBe(canonicalJson(actor.envelope as unknown as JsonValue));
       }),
-      { numRuns: RUNS / 2 },
+      { numRuns: RUNS },
     );
     for (const fate of FATES) expect(carried[fate], fate).toBeGreaterThan(5);
   });

@@ -70,15 +70,16 @@ describe("what is public is what ipaddr.js calls global unicast", () => {
   });
 
   it("whatever block the library knows, at both ends and one past them", () => {
-    type Ranges = Record<string, [{ toByteArray(): number[] }, number][] | [never, number]>;
+    type Block = [start: { toByteArray(): number[] }, prefix: number];
+    type Ranges = Record<string, Block | Block[]>;
     for (const [sample, width, spell, judge] of [
       ["1.1.1.1", 32, spellV4, isPublicV4],
       ["2606::1", 128, spellV6, isPublicV6],
     ] as const) {
       const { SpecialRanges } = parse(sample) as unknown as { SpecialRanges: Ranges };
       const blocks = Object.values(SpecialRanges).flatMap((one) =>
-        Array.isArray(one[0]) ? one : [one],
-      ) as [{ toByteArray(): number[] }, number][];
+        Array.isArray(one[0]) ? (one as Block[]) : [one as Block],
+      );
       expect(blocks.length).toBeGreaterThan(15);
       for (const [start, prefix] of blocks) {
         const first = start.toByteArray().reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);

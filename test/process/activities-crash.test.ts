@@ -10,6 +10,7 @@ import { seeded } from "../support/seeded.ts";
 import { until } from "../support/until.ts";
 import { BATCH, PARCEL, batchOf } from "./crash/batches.ts";
 import { wrongWith } from "./crash/check.ts";
+import { wrongWithDirectory } from "./crash/directory.ts";
 import { Faults } from "./crash/faults.ts";
 import { History } from "./crash/history.ts";
 import { HURRY, hurryOf } from "./crash/hurries.ts";
@@ -47,6 +48,8 @@ const acknowledged = new Map<string, Acknowledged[]>();
 let folder: string;
 let outside: Outside;
 let server: Mortal;
+/** Whether everything was as it must be. What is wrong is looked for in what the server has stored. */
+let allWell = false;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "perdure-crash-"));
@@ -66,7 +69,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.kill();
   outside?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  if (allWell) rmSync(folder, { recursive: true, force: true });
+  // oxlint-disable-next-line no-console
+  else console.error(`what was stored is in ${folder}, the history in ${history.save()}`);
 });
 
 /** One job after the other, until the last kill. */
@@ -166,6 +171,8 @@ describe("work outside under random kills of the whole server", () => {
         const answers = acknowledged.get(job.id) ?? [];
         wrong.push(...(await wrongWith(job, answers, outside.receiver.effects, server)));
       }
+      const ids = jobs.map(({ id }) => id);
+      wrong.push(...(await wrongWithDirectory(server, ids)));
 
       const { effects, calls } = outside.receiver;
       const report = {
@@ -179,16 +186,14 @@ describe("work outside under random kills of the whole server", () => {
       };
       // oxlint-disable-next-line no-console
       console.log(`work outside under kills: ${JSON.stringify(report)}`);
-      if (wrong.length > 0) {
-        wrong.forEach((line) => history.note("wrong", { line }));
-        wrong.push(`its history is in ${history.save()}`);
-      }
+      wrong.forEach((line) => history.note("wrong", { line }));
       expect(wrong).toEqual([]);
       expect(report.repeatedByKills, "no kill met a call: nothing is shown").toBeGreaterThan(0);
       expect(report.moved, "no order has moved: nothing is shown").toBeGreaterThan(0);
       expect(jobs.length, "too few jobs: nothing is shown").toBeGreaterThan(
         ROUNDS * JOBS_PER_ROUND,
       );
+      allWell = true;
     },
     REST_MS * 2 + ROUNDS * 15_000,
   );

@@ -153,26 +153,34 @@ describe("its client", () => {
     );
   });
 
-  it("sends a request once more when the server closes the connection instead of answering", async () => {
-    let requests = 0;
-    const url = await serve(() => (++requests === 2 ? [wire(200, "{}")] : []));
-    server?.once("connection", (socket) => socket.on("data", () => socket.destroy()));
+  it("sends a request again when the server closes the connection instead of answering", async () => {
+    let connections = 0;
+    const url = await serve(() => (connections === 3 ? [wire(200, "{}")] : []));
+    server?.on("connection", (socket) => {
+      connections += 1;
+      if (connections < 3) socket.on("data", () => socket.destroy());
+    });
     const connection = await Connection.open(url);
     const answer = await connection.request(wireRequest("GET", "/", {}));
     connection.close();
     expect({ answer, resent: connection.resent }).toEqual({
       answer: { status: 200, body: "{}" },
-      resent: 1,
+      resent: 2,
     });
   });
 
-  it("ends the run when the second connection is lost too", async () => {
+  it("ends the run when five connections are lost in a row", async () => {
     const url = await serve(() => []);
-    server?.on("connection", (socket) => socket.on("data", () => socket.destroy()));
+    let connections = 0;
+    server?.on("connection", (socket) => {
+      connections += 1;
+      socket.on("data", () => socket.destroy());
+    });
     const running = { url, pid: process.pid, end: async () => {} };
-    await expect(events(bareObject, running, LOAD, ["one", "two"])).rejects.toThrow(
-      /^No answer after \d+ ms: the server closed the connection$/,
-    );
+    await expect(
+      events(bareObject, running, { ...LOAD, clients: 1 }, ["one", "two"]),
+    ).rejects.toThrow(/^No answer after \d+ ms: the server closed the connection$/);
+    expect(connections).toBe(5);
   });
 });
 

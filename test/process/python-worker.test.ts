@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
 import { createClient } from "../../src/sdk/index.ts";
-import type { Client } from "../../src/sdk/index.ts";
+import type { Client, Task } from "../../src/sdk/index.ts";
 import { ROOT } from "../house/sources.ts";
 import { until } from "../support/until.ts";
 import { answer, drop, hang, problem, scriptedServer, truncate } from "../sdk/scripted-server.ts";
@@ -48,10 +48,24 @@ async function killed(worker: ChildProcess): Promise<void> {
 }
 
 function started(name: string, ...more: string[]): ChildProcess {
-  const args = [join(EXAMPLE, "worker.py"), "--queue", "words", "--url", server.url];
-  const worker = spawn("python3", [...args, "--worker", name, ...more], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  return startedAs([join(EXAMPLE, "worker.py")], name, ...more);
+}
+
+/** The worker with other work in its hands: the body of a `handle(task, lost)`. */
+function startedWith(handle: string, name: string): ChildProcess {
+  const program = [
+    "import sys",
+    "sys.path.insert(0, sys.argv.pop(1))",
+    "import worker",
+    `worker.handle = lambda task, lost: ${handle}`,
+    "worker.main()",
+  ];
+  return startedAs(["-B", "-c", program.join("\n"), EXAMPLE], name);
+}
+
+function startedAs(program: string[], name: string, ...more: string[]): ChildProcess {
+  const args = [...program, "--queue", "words", "--url", server.url, "--worker", name, ...more];
+  const worker = spawn("python3", args, { stdio: ["ignore", "pipe", "inherit"] });
   workers.push(worker);
   return worker;
 }
@@ -61,12 +75,14 @@ async function counted(actorId: string): Promise<unknown> {
   return (await client.getState(actorId)).context;
 }
 
+async function taskOf(actorId: string): Promise<Task | null> {
+  for await (const one of client.tasks.list({ actorId })) return one;
+  return null;
+}
+
 async function claimedBy(actorId: string, worker: string): Promise<void> {
   const task = await until(
-    async () => {
-      for await (const one of client.tasks.list({ actorId })) return one;
-      return null;
-    },
+    () => taskOf(actorId),
     (one) => one?.status === "claimed" && one.worker === worker,
   );
   expect(task).toMatchObject({ status: "claimed", worker });
@@ -121,6 +137,8 @@ describe("the worker in Python", () => {
         errors: [{ attempt: 1, code: "lease_expired" }],
       });
     }
+    // Or the next worker has it in its hands for a minute.
+    await client.terminate(id);
   });
 
   it("keeps a task that takes longer than its lease", async () => {
@@ -128,6 +146,79 @@ describe("the worker in Python", () => {
     started("p1", "--lease-ms", "1000");
     expect(await counted(id)).toMatchObject({ words: 4 });
     for await (const { attempts } of client.tasks.list({ actorId: id })) expect(attempts).toBe(1);
+  });
+
+  it("that is asked to end with a task in its hands ends it first, and takes no other", async () => {
+    const { id } = await client.spawn("words-v1", { input: { text: "a b c", pages: 2 } });
+    const worker = started("p1");
+    await claimedBy(id, "p1");
+    const next = await client.spawn("words-v1", { input: { text: "left" } });
+    const ended = once(worker, "exit");
+    worker.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+    expect((await client.getState(id)).context).toMatchObject({ words: 3 });
+    const waiting = await until(
+      () => taskOf(next.id),
+      (task) => task !== null,
+    );
+    expect(waiting).toMatchObject({ status: "open", attempts: 0 });
+    await client.terminate(next.id);
+  });
+
+  it("drops a task that nobody waits for any more, and goes on", async () => {
+    const { id } = await client.spawn("words-v1", { input: { text: "a", pages: 100_000 } });
+    started("p1", "--lease-ms", "1000");
+    await claimedBy(id, "p1");
+    await client.terminate(id);
+    const next = await client.spawn("words-v1", { input: { text: "a b" } });
+    expect(await counted(next.id)).toMatchObject({ words: 2 });
+    expect(await taskOf(id)).toMatchObject({ status: "cancelled", attempts: 1 });
+  });
+
+  it("goes on with its task while the server is killed and comes back", async () => {
+    const { id } = await client.spawn("words-v1", { input: { text: "a b c d e", pages: 3 } });
+    started("p1");
+    await claimedBy(id, "p1");
+    await server.kill("SIGKILL");
+    const port = Number(new URL(server.url).port);
+    server = await startServer({ persistTo: join(folder, "data"), port });
+    expect(await counted(id)).toMatchObject({ words: 5 });
+    expect(await taskOf(id)).toMatchObject({ status: "done", attempts: 1, endedBy: "p1" });
+  });
+
+  it.each(["float('nan')", "{'set': {1, 2}}", "1 / 0"])(
+    "fails an attempt whose work comes to %s",
+    async (output) => {
+      const { id } = await client.spawn("words-v1", { input: { text: "a" } });
+      startedWith(output, "p1");
+      const task = await until(
+        () => taskOf(id),
+        (one) => (one?.errors.length ?? 0) > 0,
+      );
+      expect(task?.errors[0]).toMatchObject({ attempt: 1, code: "failed" });
+      await client.terminate(id);
+    },
+  );
+
+  it("whose lease is lost when it is done says no more of that task, and asks for the next", async () => {
+    const one = {
+      id: "words.1",
+      attempts: 1,
+      input: { text: "a" },
+      leaseToken: "t",
+      leaseMs: 60_000,
+    };
+    const claims = [answer(200, { tasks: [one] }), hang];
+    const { baseUrl, heard } = await scriptedServer((response, request) => {
+      if (request.url.endsWith("/claim")) (claims.shift() ?? hang)(response, request);
+      else problem(409, "lease_lost", { retryable: false })(response, request);
+    });
+    started("p1", "--url", baseUrl);
+    await until(
+      () => heard.length,
+      (count) => count === 3,
+    );
+    expect(heard.map(({ url }) => url.split("/").at(-1))).toEqual(["claim", "complete", "claim"]);
   });
 
   it("lives on when an answer breaks off, and fails a task whose output is refused", async () => {

@@ -8,6 +8,7 @@ import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
 import { createClient } from "../../src/sdk/index.ts";
 import type { LogRecord } from "../../src/sdk/index.ts";
+import { untilTrue } from "../support/until.ts";
 import { call } from "./client.ts";
 import { byEvents, bySocket, bySubscription } from "./stream-clients.ts";
 import type { Seen } from "./stream-clients.ts";
@@ -116,13 +117,6 @@ function openActors(): number {
   }).length;
 }
 
-async function until(check: () => boolean): Promise<void> {
-  for (let round = 0; !check(); round += 1) {
-    if (round > 1000) throw new Error("It never came to be");
-    await pause(50);
-  }
-}
-
 test.runIf(process.platform === "linux")(
   "streams that nothing comes through let their actor sleep, and deliver the record that wakes it",
   async () => {
@@ -143,21 +137,21 @@ test.runIf(process.platform === "linux")(
     expect(openActors()).toBe(1);
 
     for (let sleeps = 1; sleeps <= 2; sleeps += 1) {
-      await until(() => openActors() === 0);
+      await untilTrue(() => openActors() === 0);
       // Pings are answered without it.
       const pongs = heard.length + 1;
       socket.send("ping");
-      await until(() => heard.length === pongs);
+      await untilTrue(() => heard.length === pongs);
       expect(heard.at(-1)).toBe("pong");
       expect(openActors()).toBe(0);
       if (sleeps === 2) break;
       await client.sendEvent("sleeper", "UNKNOWN");
       expect((await next).value.seq).toBe(3);
-      await until(() => heard.length === pongs + 1);
+      await untilTrue(() => heard.length === pongs + 1);
       expect(JSON.parse(heard.at(-1) as string).seq).toBe(3);
     }
     socket.close(1000);
-    await until(() => closed !== null);
+    await untilTrue(() => closed !== null);
     expect(closed).toEqual({ code: 1000, wasClean: true });
     await events.return?.();
     await client.sendEvent("sleeper", "UNKNOWN");
@@ -224,7 +218,7 @@ test("the page about streams shows what works: with curl, and by a WebSocket tha
   const pasted = promisify(execFile)("sh", ["-c", command], {
     env: { ...process.env, URL: `${url}/v1` },
   });
-  await until(() => records.length === 1);
+  await untilTrue(() => records.length === 1);
   await client.sendEvent("contract-1", "END");
   const { stdout } = await pasted;
   const [start = ""] = (shown("")[0] ?? "").split(", …}");

@@ -21,7 +21,7 @@ import { DEFINITION, HEADERS, deployLoan } from "../../bench/perdure.ts";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
 
-const ACTORS = 5_000;
+const ACTORS = 2_000;
 /** Shares of those who match: as soon as more of them have moved, the server is killed. */
 const KILLS = [0.1, 0.3, 0.5];
 const CLIENTS = 32;
@@ -102,16 +102,16 @@ function arrivals(): Arrival[] {
   const pay = { type: "PAY_FEE", payload: { amount: 50 } };
   const waive = { type: "WAIVE_FEE", payload: { by: "clerk" } };
   return [
-    ...some("paid", 1_000, VISITED).map((loan): Arrival => {
+    ...some("paid", 400, VISITED).map((loan): Arrival => {
       return { loan, ...document, definitionId: TARGET, migratedTo: "any" };
     }),
-    ...some("waived", 500, VISITED).map((loan): Arrival => {
+    ...some("waived", 200, VISITED).map((loan): Arrival => {
       return { loan, ...document, definitionId: DEFINITION, migratedTo: null };
     }),
-    ...some("not yet", 300, VISITED).map((loan): Arrival => {
+    ...some("not yet", 120, VISITED).map((loan): Arrival => {
       return { loan, ...pay, definitionId: TARGET, migratedTo: TARGET };
     }),
-    ...some("not yet", 600, VISITED).map((loan): Arrival => {
+    ...some("not yet", 240, VISITED).map((loan): Arrival => {
       return { loan, ...waive, definitionId: DEFINITION, migratedTo: null };
     }),
   ];
@@ -158,7 +158,7 @@ function logOf({ id }: Loan): string {
   return wireRequest("GET", `/v1/actors/${id}/events?limit=50`, HEADERS);
 }
 
-describe("a sweep over 5,000 actors on a real server", () => {
+describe("a sweep over 2,000 actors on a real server", () => {
   it(
     "moves each of those who match once, though the server is killed three times on the way",
     async () => {

@@ -10,6 +10,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
+import { untilTrue } from "../support/until.ts";
 import { call } from "./client.ts";
 
 interface Message {
@@ -104,14 +105,6 @@ async function subscribed(
   return { id: String(body["id"]), receiver };
 }
 
-async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let waited = 0; waited < 1_800; waited += 1) {
-    if (await holds()) return;
-    await sleep(100);
-  }
-  throw new Error(`never: ${what}`);
-}
-
 async function deliveries(id: string): Promise<Body[]> {
   return (await api("GET", `/v1/webhooks/${id}/deliveries?limit=200`)).body["items"] as Body[];
 }
@@ -131,7 +124,7 @@ describe("receivers", () => {
     const { id, receiver } = await subscribed("good", ["actor.spawned", "actor.state_changed"]);
     const uid = await spawned("g-1");
     await api("POST", "/v1/actors/g-1/events", { type: "ON" });
-    await until(() => receiver.messages.length === 2, "two messages");
+    await untilTrue(() => receiver.messages.length === 2);
     expect(receiver.messages).toMatchObject([
       { id: `${uid}:1:0`, type: "actor.spawned", data: { actorId: "g-1" } },
       { id: `${uid}:2:0`, type: "actor.state_changed", data: { stateValue: "on" } },
@@ -145,12 +138,12 @@ describe("receivers", () => {
       response.writeHead(nth === 1 ? 500 : 200).end("whatever");
     });
     await spawned("f-1");
-    await until(() => receiver.messages.length === 2, "a second attempt");
+    await untilTrue(() => receiver.messages.length === 2);
     const [first, second] = receiver.messages;
     expect({ ...second, at: 0 }).toEqual({ ...first, at: 0 });
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(4_500);
     expect(receiver.forged).toEqual([]);
-    await until(async () => (await deliveries(id))[0].status === "delivered", "delivered");
+    await untilTrue(async () => (await deliveries(id))[0].status === "delivered");
     expect((await deliveries(id))[0].attempts).toMatchObject([
       { status: 500, error: "bad_status" },
       { status: 200 },
@@ -163,7 +156,7 @@ describe("receivers", () => {
       response.writeHead(503, { "Retry-After": "3600" }).end();
     });
     await api("POST", `/v1/webhooks/${id}/ping`);
-    await until(async () => (await deliveries(id))[0].attempts.length === 1, "an attempt");
+    await untilTrue(async () => (await deliveries(id))[0].attempts.length === 1);
     const [delivery] = await deliveries(id);
     const wait = Date.parse(delivery.nextAttemptAt) - Date.parse(delivery.attempts[0].at);
     expect(wait).toBeGreaterThanOrEqual(3_600_000);
@@ -190,7 +183,7 @@ describe("receivers", () => {
     const good = await subscribed("fine", ["actor.spawned"]);
     const names = Array.from({ length: 20 }, (_, n) => `h-${n}`);
     for (const name of names) await spawned(name);
-    await until(() => good.receiver.messages.length === names.length, "all at the good one");
+    await untilTrue(() => good.receiver.messages.length === names.length);
     // The hanging one still holds its first attempts: nobody has waited for it.
     expect((await deliveries(hanging.id)).every(({ attempts }) => attempts.length === 0)).toBe(
       true,
@@ -201,18 +194,16 @@ describe("receivers", () => {
       (await deliveries(id)).some(({ attempts }) => attempts.length > 0);
     const firstOf = async (id: string) =>
       (await deliveries(id)).find(({ attempts }) => attempts.length > 0).attempts[0];
-    for (const { id } of [redirecting, rude]) await until(attempted(id), "an attempt");
+    for (const { id } of [redirecting, rude]) await untilTrue(attempted(id));
     expect(await firstOf(redirecting.id)).toMatchObject({ status: 307, error: "redirect" });
     expect(await firstOf(rude.id)).toMatchObject({ error: "network" });
-    await until(
-      async () => (await deliveries(endless.id)).every(({ status }) => status === "delivered"),
-      "an endless answer is a good one",
+    await untilTrue(async () =>
+      (await deliveries(endless.id)).every(({ status }) => status === "delivered"),
     );
-    await until(
+    await untilTrue(
       async () => (await api("GET", `/v1/webhooks/${gone.id}`)).body["state"] === "disabled",
-      "410 disables",
     );
-    await until(attempted(hanging.id), "a time-out");
+    await untilTrue(attempted(hanging.id));
     const timedOut = await firstOf(hanging.id);
     expect(timedOut).toMatchObject({ error: "timeout" });
     expect(timedOut.durationMs).toBeGreaterThanOrEqual(14_000);
@@ -223,11 +214,11 @@ describe("receivers", () => {
   it("are sent a message again when somebody asks", async () => {
     const { id, receiver } = await subscribed("again", ["actor.spawned"]);
     await spawned("r-1");
-    await until(() => receiver.messages.length === 1, "the first");
+    await untilTrue(() => receiver.messages.length === 1);
     const [delivery] = await deliveries(id);
     const path = `/v1/webhooks/${id}/deliveries/${delivery.id}/redeliver`;
     expect((await api("POST", path)).status).toBe(202);
-    await until(() => receiver.messages.length === 2, "the second");
+    await untilTrue(() => receiver.messages.length === 2);
     expect(receiver.messages[1]?.id).toBe(receiver.messages[0]?.id);
     expect(receiver.forged).toEqual([]);
     await drop(id);
@@ -263,7 +254,7 @@ describe("after SIGKILL", () => {
     expect(expected.size).toBeGreaterThan(20);
     const got = () => new Set(receiver.messages.map((message) => message.id));
     // The alarm that makes good what a crash ended comes within a minute.
-    await until(() => [...expected].every((one) => got().has(one)), "everything told");
+    await untilTrue(() => [...expected].every((one) => got().has(one)));
     expect(receiver.forged).toEqual([]);
     const byId = new Map<string, string>();
     for (const { at: _, ...message } of receiver.messages) {

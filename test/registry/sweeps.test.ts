@@ -4,6 +4,7 @@ import { LIMITS } from "../../src/base/limits.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
 import { registryObject } from "../support/registry.ts";
 import { LEASE, SweepCalls, created, ruleOf, twoVersions } from "../support/rules.ts";
+import { silence } from "../support/silence.ts";
 
 const START = Date.parse("2091-01-01T00:00:00.000Z");
 
@@ -13,7 +14,7 @@ let sweeps: SweepCalls;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: START });
-  vi.spyOn(console, "warn").mockImplementation(() => {});
+  silence();
   sweeps = new SweepCalls();
   ({ tenant, registry } = await twoVersions());
 });
@@ -60,6 +61,24 @@ describe("a sweep", () => {
     expect(await ring()).toBe(true);
     await settled();
     expect(sweeps.told[0]).toMatchObject({ ruleId: id, again: false });
+  });
+
+  it("is told by a call before the alarm that goes off meanwhile ends, which nothing would come after", async () => {
+    const id = await created(registry);
+    await settled();
+    // It has been looked at for this hour.
+    await ring();
+    const gate = Promise.withResolvers<void>();
+    sweeps.held = gate.promise;
+    await registry.changeRule({ id, change: "retry", key: null, lease: LEASE });
+    let rung = false;
+    const ringing = ring().then(() => (rung = true));
+    // The registry answers meanwhile, and the alarm is at work as long as the sweep has not heard of it.
+    for (let asked = 0; asked < 20; asked += 1) await owed();
+    expect(rung).toBe(false);
+    gate.resolve();
+    await ringing;
+    expect(await owed()).toEqual([]);
   });
 
   it("that cannot be told waits for an alarm, and a retry is not forgotten", async () => {

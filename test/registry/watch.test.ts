@@ -6,6 +6,7 @@ import type { CronRpc } from "../../src/cron/rpc.ts";
 import type { Objects } from "../../src/env.ts";
 import { Tenant } from "../support/cron.ts";
 import { registryObject } from "../support/registry.ts";
+import { silence } from "../support/silence.ts";
 import { outside, webhookObject, webhookOn } from "../support/webhooks.ts";
 
 const START = Date.parse("2091-01-01T00:00:00.000Z");
@@ -14,7 +15,7 @@ const daily = { id: "daily", cron: "0 12 * * *", send: { actorId: "a", type: "AD
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: START });
-  vi.spyOn(console, "warn").mockImplementation(() => {});
+  silence();
 });
 afterEach(() => {
   vi.useRealTimers();

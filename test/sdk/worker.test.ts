@@ -59,10 +59,7 @@ const claimOf = (...numbers: number[]) => answer(200, { tasks: numbers.map(task)
 const bodyOf = (heard: Heard | undefined) => JSON.parse(heard?.body ?? "null");
 
 async function untilSent(list: () => Heard[], count: number): Promise<Heard[]> {
-  const heard = await until(
-    async () => list(),
-    ({ length }) => length >= count,
-  );
+  const heard = await until(list, ({ length }) => length >= count);
   expect(heard.length).toBeGreaterThanOrEqual(count);
   return heard;
 }

@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
-import type { ActorRpc } from "../../src/actor/rpc.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { Operation } from "../../src/bulk/operation.ts";
 import type { BulkObject } from "../../src/bulk/bulk-object.ts";
@@ -40,7 +39,7 @@ export function lifeOf(
       held.at = at;
     },
   };
-  const alarm = new AlarmClock(storage, db.meter);
+  const alarm = new AlarmClock(storage, db);
   const troubled = { ...env, ACTORS: through(env.ACTORS, trouble), ...more } as unknown as Env;
   const operation = new Operation(db, troubled, alarm, async () => {
     held.at = null;
@@ -48,7 +47,7 @@ export function lifeOf(
   });
   const ring = async () => {
     held.at = null;
-    operation.alarmWentOff();
+    operation.alarm.wentOff();
     await run(operation);
   };
   return { operation, ring, db };
@@ -57,7 +56,7 @@ export function lifeOf(
 type Method = (...given: unknown[]) => Promise<unknown>;
 
 /** A namespace whose objects' calls go through `trouble`. */
-export function through<Rpc>(
+function through<Rpc>(
   namespace: { getByName(name: string): Rpc },
   trouble: Trouble,
 ): { getByName(name: string): Rpc } {
@@ -75,8 +74,6 @@ export function through<Rpc>(
       }) as Rpc,
   };
 }
-
-export type ActorNamespace = { getByName(name: string): ActorRpc };
 
 export async function inBulk<T>(
   id: string,

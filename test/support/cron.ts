@@ -7,7 +7,7 @@ import { call, fresh } from "./api.ts";
 import type { Answer, Body } from "./api.ts";
 
 /** Counts how often it was told to. */
-export const COUNTER = {
+const COUNTER = {
   initial: "on",
   context: { n: 0 },
   states: {

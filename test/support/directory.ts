@@ -1,3 +1,4 @@
+import type { Wrapped } from "../../src/base/refused.ts";
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
@@ -5,7 +6,7 @@ import type { DirectoryEnv } from "../../src/directory/ask.ts";
 import type { DirectoryObject } from "../../src/directory/directory-object.ts";
 import { findByRef } from "../../src/directory/fleet.ts";
 import type { RefsObject } from "../../src/directory/refs-object.ts";
-import type { DirectoryRpc, Entry, Given } from "../../src/directory/rpc.ts";
+import type { DirectoryRpc, Entry } from "../../src/directory/rpc.ts";
 import { entryShard, shardCount } from "../../src/directory/shards.ts";
 import { fresh } from "./api.ts";
 
@@ -47,7 +48,7 @@ export async function sqlInShard<Row>(
 }
 
 /** What was given; a refusal fails the test. */
-export function value<T>(given: Given<T>): T {
+export function value<T>(given: Wrapped<T>): T {
   if (!given.ok) throw new Error(`Refused: ${JSON.stringify(given.failure)}`);
   return given.value;
 }
@@ -102,7 +103,7 @@ export async function refsKnow(tenant: string, entries: Entry[]): Promise<void> 
   }
 }
 
-type Method = (...given: unknown[]) => Promise<Given<{ items?: unknown[] } | unknown[]>>;
+type Method = (...given: unknown[]) => Promise<Wrapped<{ items?: unknown[] } | unknown[]>>;
 
 /** The same environment, with every call to a directory or its references and how many items they gave. */
 export function counted(of: DirectoryEnv): {

@@ -61,7 +61,7 @@ export const ruleAndHistory = written.chain((rule) => {
   return fc.tuple(fc.constant(rule), fc.oneof(history, along, exactly));
 });
 
-export function patternOf(rule: Written): Pattern {
+function patternOf(rule: Written): Pattern {
   const parsed = parsePattern(rule);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return parsed.pattern;

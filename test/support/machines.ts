@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../src/base/json.ts";
 
 /** Event types that random machines know; "Z" is known to none. */
-export const TYPES = ["A", "B", "C", "D"] as const;
+const TYPES = ["A", "B", "C", "D"] as const;
 
 interface Shape {
   /** Children of a compound or parallel state; none makes a leaf. */

@@ -216,7 +216,7 @@ function rulesOf({ changes }: World): WrittenRule[] {
 }
 
 /** The epoch since which a rule has taken the actor without a break, as of `epoch`; null where it does not. */
-export function takenSince(
+function takenSince(
   { changes, uid }: Pick<World, "changes" | "uid">,
   { id }: Pick<WrittenRule, "id">,
   epoch: number,

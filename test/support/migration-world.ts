@@ -220,7 +220,7 @@ function inEpochs(drawn: readonly Drawn[], changes: readonly Change[]): Happenin
 }
 
 /** Epoch of the youngest change that is in force. */
-export function epochAt(changes: readonly Change[], at: number): number {
+function epochAt(changes: readonly Change[], at: number): number {
   return changes.filter((change) => change.at + LEASE_MS <= at).length;
 }
 

@@ -1,9 +1,9 @@
+import type { Refused } from "../../src/base/errors.ts";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import type { Visit } from "../../src/actor/rpc.ts";
 import { DEFAULT_TENANT, actorObjectName } from "../../src/base/ids.ts";
 import { given } from "../../src/base/refused.ts";
-import type { Refused } from "../../src/base/refused.ts";
 import type { Rule, RuleState } from "../../src/migration/rule.ts";
 import { RegistryObject } from "../../src/registry/registry-object.ts";
 import { forgetRules } from "../../src/registry/rule-cache.ts";

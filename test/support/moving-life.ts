@@ -1,7 +1,8 @@
+import type { Reply } from "../../src/base/reply.ts";
 import { env } from "cloudflare:workers";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { vi } from "vitest";
-import type { ActorRpc, Keyed, Reply } from "../../src/actor/rpc.ts";
+import type { ActorRpc, Keyed } from "../../src/actor/rpc.ts";
 import { Resident } from "../../src/actor/resident.ts";
 import { actorObjectName } from "../../src/base/ids.ts";
 import { PerdureError } from "../../src/base/errors.ts";
@@ -9,7 +10,7 @@ import { given } from "../../src/base/refused.ts";
 import type { LogRecord } from "../../src/lifecycle/types.ts";
 import type { RuleSet } from "../../src/migration/rule.ts";
 import { RegistryObject } from "../../src/registry/registry-object.ts";
-import type { RegistryReply, RegistryRpc } from "../../src/registry/rpc.ts";
+import type { RegistryRpc } from "../../src/registry/rpc.ts";
 import { forgetRules } from "../../src/registry/rule-cache.ts";
 import { objectOf } from "./actors.ts";
 import { fresh } from "./api.ts";
@@ -318,7 +319,7 @@ function keyed(): Keyed {
   return { ...keyOf(), ifMatch: null, by: null, principal: "test" };
 }
 
-function tokenOf(reply: RegistryReply): string | null {
+function tokenOf(reply: Reply): string | null {
   if (reply.ok || reply.failure.code !== "migration_needs_confirmation") return null;
   const { plan } = reply.failure.extra as { plan: { confirmToken: string } };
   return plan.confirmToken;

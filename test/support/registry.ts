@@ -1,6 +1,7 @@
+import type { Reply } from "../../src/base/reply.ts";
 import { env } from "cloudflare:workers";
 import type { RegistryObject } from "../../src/registry/registry-object.ts";
-import type { RegistryReply, RegistryRpc } from "../../src/registry/rpc.ts";
+import type { RegistryRpc } from "../../src/registry/rpc.ts";
 
 /** A registry's stub as the test tools want it. */
 export function registryObject(tenant: string): DurableObjectStub<RegistryObject> {
@@ -10,7 +11,7 @@ export function registryObject(tenant: string): DurableObjectStub<RegistryObject
 
 /** The body of an answer that has to be one. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
-export function bodyOf(reply: RegistryReply): any {
+export function bodyOf(reply: Reply): any {
   if (!reply.ok) throw new Error(`Refused: ${JSON.stringify(reply.failure)}`);
   return reply.body;
 }

@@ -1,9 +1,10 @@
+import type { Wrapped } from "../../src/base/refused.ts";
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { vi } from "vitest";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { DirectoryObject } from "../../src/directory/directory-object.ts";
-import type { Entry, Given, Summary } from "../../src/directory/rpc.ts";
+import type { Entry, Summary } from "../../src/directory/rpc.ts";
 import { entryShard, shardCount } from "../../src/directory/shards.ts";
 import { actorNow, objectOf, sqlIn } from "./actors.ts";
 import { shardCalls, value } from "./directory.ts";
@@ -35,7 +36,7 @@ export function watchDirectory(any: () => Fault | null = () => null): Watched {
   for (const method of ["put", "bury"] as const) {
     const original = DirectoryObject.prototype[method] as (given: {
       id: string;
-    }) => Promise<Given<null>>;
+    }) => Promise<Wrapped<null>>;
     vi.spyOn(DirectoryObject.prototype, method).mockImplementation(async function (
       this: DirectoryObject,
       given: { id: string },
@@ -88,12 +89,17 @@ export function indexedIn(summary: Summary): Comparable {
 export async function standingOf(actorId: string): Promise<Comparable> {
   const view = await actorNow(actorId);
   const [row] = await sqlIn<{ snapshot: string }>(actorId, "SELECT snapshot FROM actor");
-  const { bornAt, timers, clockOffsetMs } = JSON.parse(row!.snapshot);
+  return standingIn(view, row!.snapshot);
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- as the wire has it
+export function standingIn(view: any, snapshot: string): Comparable {
+  const { bornAt, timers, clockOffsetMs } = JSON.parse(snapshot);
   const reasons = (view.needsAttention as { reason: string }[]).map(({ reason }) => reason);
   const attention = [...new Set(reasons)].filter((reason) => reason !== "timer_overdue").toSorted();
   const due = view.status === "active" ? timers[0]?.dueAt : undefined;
   return {
-    id: actorId,
+    id: view.id,
     uid: view.uid,
     bornAt,
     definitionId: view.definitionId,
@@ -105,15 +111,6 @@ export async function standingOf(actorId: string): Promise<Comparable> {
     dueAt: due === undefined ? null : due - clockOffsetMs,
     refs: view.refs,
   };
-}
-
-/** Polls until something is so; the bound is for a hang. */
-export async function until(what: () => Promise<boolean> | boolean, ms = 30_000): Promise<void> {
-  // The clock may be faked; the waiting is real.
-  for (let waited = 0; !(await what()); waited += 20) {
-    if (waited > ms) throw new Error(`It did not become so within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** Throws the object away as a crash would: whatever it was about to do is not done. */

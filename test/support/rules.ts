@@ -163,12 +163,15 @@ export class SweepCalls {
   told: { name: string; ruleId: string; tenant: string; again: boolean }[] = [];
   /** While it is true they cannot be reached. */
   lost = false;
+  /** Who is told waits for it. */
+  held: Promise<void> | null = null;
   readonly restore: () => void;
 
   constructor() {
     this.restore = replaceObjects("SWEEPS", (name) => ({
       poke: async (query: { tenant: string; ruleId: string; again: boolean }) => {
         if (this.lost) throw new Error("injected");
+        await this.held;
         this.told.push({ name, ...query });
         return { ok: true, value: null };
       },

@@ -1,7 +1,8 @@
+import { refuse } from "../../src/base/errors.ts";
+import type { Refused } from "../../src/base/errors.ts";
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import type { Visit } from "../../src/actor/rpc.ts";
-import type { Refused } from "../../src/base/refused.ts";
 import type { RuleQuery, Selected } from "../../src/directory/rpc.ts";
 import type { Env } from "../../src/env.ts";
 import type { Rule } from "../../src/migration/rule.ts";
@@ -121,7 +122,8 @@ export class Around {
       migrate: async ({ id, epoch }: { id: string; epoch: number }): Promise<Visit | Refused> => {
         await this.before("migrate");
         this.asked.push({ id, epoch });
-        return await this.answer(this.actors.find((one) => one.id === id) as MadeActor);
+        const actor = this.actors.find((one) => one.id === id);
+        return actor ? await this.answer(actor) : refuse("actor_not_found", `No actor '${id}'.`);
       },
     };
   }
@@ -144,7 +146,7 @@ export function lifeOf(state: DurableObjectState, held: HeldAlarm, around: Aroun
       held.at = at;
     },
   };
-  const alarm = new AlarmClock(storage, db.meter);
+  const alarm = new AlarmClock(storage, db);
   const sweep = new Sweep(db, around.env, alarm);
   const { tenant, ruleId } = around;
   return {
@@ -158,11 +160,6 @@ export function lifeOf(state: DurableObjectState, held: HeldAlarm, around: Aroun
     },
     progress: () => progress(sweep),
   };
-}
-
-export function sweepObject(tenant: string, ruleId: string): DurableObjectStub<SweepObject> {
-  const namespace = env.SWEEPS as unknown as DurableObjectNamespace<SweepObject>;
-  return namespace.getByName(`${tenant}/${ruleId}`);
 }
 
 /** Works in the storage of a sweep that nobody else knows. */

@@ -4,8 +4,8 @@ import { DEFAULT_POLICY } from "../../src/activities/policy-input.ts";
 import type { Outcome } from "../../src/activities/types.ts";
 import { canonicalJson } from "../../src/base/json.ts";
 import type { JsonObject, JsonValue } from "../../src/base/json.ts";
+import type { Reply } from "../../src/base/reply.ts";
 import type { Env } from "../../src/env.ts";
-import type { KeyedReply } from "../../src/storage/once.ts";
 import { AlarmClock } from "../../src/storage/alarm-clock.ts";
 import { Db } from "../../src/storage/db.ts";
 import { bringResult } from "../../src/tasks/bring-result.ts";
@@ -62,7 +62,7 @@ export class TaskWorld {
     this.#queue = new Queue({
       env: this.#env(),
       db,
-      alarm: new AlarmClock(silent, db.meter),
+      alarm: new AlarmClock(silent, db),
       inBackground: (work) => void this.#background.push(work),
     });
     this.#teller = new Teller(this.#queue);
@@ -106,18 +106,18 @@ export class TaskWorld {
     }));
   }
 
-  async complete({ task, token }: Lease, output: JsonValue): Promise<KeyedReply> {
+  async complete({ task, token }: Lease, output: JsonValue): Promise<Reply> {
     const command = { ...this.#said(task, token), output };
     return this.#bring(command, await completion(command));
   }
 
-  async fail({ task, token }: Lease, retryable: boolean): Promise<KeyedReply> {
+  async fail({ task, token }: Lease, retryable: boolean): Promise<Reply> {
     const error = { code: "broken", message: "" };
     const command = { ...this.#said(task, token), error, retryable };
     return this.#bring(command, await failure(command));
   }
 
-  heartbeat({ task, token }: Lease): KeyedReply {
+  heartbeat({ task, token }: Lease): Reply {
     return heartbeat(this.#queue, { taskId: this.idOf(task), leaseToken: token, details: null });
   }
 
@@ -156,7 +156,7 @@ export class TaskWorld {
   #bring(
     command: Parameters<typeof bringResult>[1],
     saying: Parameters<typeof bringResult>[2],
-  ): Promise<KeyedReply> {
+  ): Promise<Reply> {
     const desk = { queue: this.#queue, teller: this.#teller, serve: () => {} };
     return bringResult(desk, command, saying);
   }

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import { silence } from "../support/silence.ts";
 import { inTaskWorld } from "../support/task-world.ts";
 import type { Lease, TaskWorld } from "../support/task-world.ts";
 import { queueName } from "../support/tasks.ts";
@@ -234,7 +235,7 @@ function statusOf({ endings }: TaskWorld, task: number): string {
 }
 
 test("whatever is claimed, lost, failed and completed in whatever order: one result of each task, and none is lost", async () => {
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
   const moves = fc.array(move, { minLength: 5, maxLength: 60, size: "max" });
   await fc.assert(
     fc.asyncProperty(moves, async (list) => {

@@ -13,6 +13,7 @@ import {
   spawned,
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
+import type { Body } from "../support/api.ts";
 import {
   claimed,
   completed,
@@ -103,6 +104,13 @@ describe("a task", () => {
     expectProblem(beat, 409, "lease_lost");
     expect((await completed(task, "new")).status).toBe(200);
     expect((await actorNow(actorId)).context.output).toBe("new");
+    const { payload } = (await records(actorId)).at(-1) as Body;
+    expect(payload).toMatchObject({
+      output: "new",
+      attempts: 2,
+      errors: [{ attempt: 1, at: expect.any(Number), code: "lease_expired" }],
+    });
+    await expectReplays(actorId);
   });
 
   test("whose lease has ended is lost to its worker also before the alarm", async () => {
@@ -130,6 +138,8 @@ describe("a task", () => {
     expect(stateValue).toBe("failed");
     expect(context.error).toMatchObject({ code: "broken", message: "It broke.", attempts: 2 });
     expect(context.error.body).toMatchObject([{ attempt: 1 }, { attempt: 2, code: "broken" }]);
+    const { payload } = (await records(actorId)).at(-1) as Body;
+    expect(payload.errors).toMatchObject([{ attempt: 1 }, { attempt: 2, code: "broken" }]);
   });
 
   test("fails at once where its worker says that no attempt will help", async () => {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { WaitingLine } from "../../src/tasks/waiting-line.ts";
 import type { ClaimQuery } from "../../src/tasks/rpc.ts";
+import { silence } from "../support/silence.ts";
 
 /** A line at a shop of so many tasks, each a number. */
 function lineOf(stock: { tasks: number }) {
@@ -47,6 +48,32 @@ test("those who have gone get nothing and hold up nobody, however many there are
   expect((await Promise.all(gone)).flat()).toEqual([]);
   expect((await Promise.all(there)).map(({ length }) => length)).toEqual([1, 1]);
   expect({ asked, waiting: line.length }).toEqual({ asked: 500, waiting: 0 });
+});
+
+test("who cannot be let into the line is not in it", async () => {
+  const broken = () => {
+    throw new Error("the disk is full");
+  };
+  const line = new WaitingLine({ claim: () => [], readyAt: broken, ready: () => 0 });
+  await expect(line.take(query())).rejects.toThrow("the disk is full");
+  expect(line.length).toBe(0);
+});
+
+test("who cannot be let into the line takes nothing from those in it: they are served when it is time", async () => {
+  const stock = { tasks: 0, broken: false };
+  const line = new WaitingLine({
+    claim: () => (stock.tasks === 0 ? [] : [{ n: 1 }]),
+    readyAt: () => {
+      if (stock.broken) throw new Error("the disk is full");
+      return Date.now() + 20;
+    },
+    ready: (_, most) => Math.min(stock.tasks, most),
+  });
+  const waiting = line.take(query());
+  stock.broken = true;
+  await expect(line.take(query())).rejects.toThrow("the disk is full");
+  Object.assign(stock, { tasks: 1, broken: false });
+  expect(await waiting).toEqual([{ n: 1 }]);
 });
 
 test("one that hangs is given up, and the next one is served", async () => {
@@ -119,14 +146,17 @@ test("who comes to wait while others are being served is in the line at once", a
 });
 
 test("a failure leaves those who wait where they are, and they are served later", async () => {
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
   const stock = { tasks: 0, broken: false };
   const line = new WaitingLine({
     claim: () => {
       if (stock.broken) throw new Error("The disk is full.");
       return stock.tasks === 0 ? [] : [{ n: 1 }];
     },
-    readyAt: () => (stock.tasks > 0 ? 0 : null),
+    readyAt: () => {
+      if (stock.broken) throw new Error("The disk is full.");
+      return stock.tasks > 0 ? 0 : null;
+    },
     ready: (_, most) => Math.min(stock.tasks, most),
   });
   const waiting = line.take(query());

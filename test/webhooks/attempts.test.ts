@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { Notice } from "../../src/webhooks/rpc.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
+import { untilTrue } from "../support/until.ts";
 import {
   deleteWebhooks,
   deliveriesOf,
@@ -27,13 +28,6 @@ afterEach(async () => {
 
 function notice(id: string, more: Partial<Notice> = {}): Notice {
   return { id, type: "emit", at: Date.now(), data: { actorId: "a-1" }, ...more };
-}
-
-/** Waits inside the object's own context, in which another one's promises never settle. */
-async function until(holds: () => boolean): Promise<void> {
-  for (let polls = 0; polls < 10_000 && !holds(); polls += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 async function enqueue(webhookId: string, notices: Notice[]): Promise<void> {
@@ -209,7 +203,7 @@ describe("an attempt", () => {
       const own = begun++;
       open += 1;
       most = Math.max(most, open);
-      await until(() => own < answered);
+      await untilTrue(() => own < answered);
       open -= 1;
       return new Response("ok");
     });
@@ -233,7 +227,7 @@ describe("an attempt", () => {
     let free = false;
     const hanging = fresh("m");
     outside(async ({ headers }) => {
-      if (headers.get("webhook-id") === hanging) await until(() => free);
+      if (headers.get("webhook-id") === hanging) await untilTrue(() => free);
       return new Response("ok");
     });
     await enqueue(id, [notice(hanging)]);
@@ -277,7 +271,7 @@ it("410 of an address that the webhook has left does not disable it", async () =
   let moved = false;
   const { received } = outside(async ({ url }) => {
     if (!url.includes("old")) return new Response(null, { status: 204 });
-    await until(() => moved);
+    await untilTrue(() => moved);
     return new Response(null, { status: 410 });
   });
   await ping(id);
@@ -295,7 +289,7 @@ it("an alarm has set the next one before its attempts are through", async () => 
   const { id } = await webhookOn(["emit"]);
   let over = false;
   const { received } = outside(async (_, nth) => {
-    if (nth > 1) await until(() => over);
+    if (nth > 1) await untilTrue(() => over);
     return new Response(null, { status: nth > 1 ? 204 : 500 });
   });
   await ping(id);
@@ -313,7 +307,7 @@ it("an attempt that outlives its webhook leaves nothing behind, no alarm either"
   const logged = vi.spyOn(console, "error").mockImplementation(() => {});
   let [over, ended] = [false, false];
   const { received } = outside(async () => {
-    await until(() => over);
+    await untilTrue(() => over);
     ended = true;
     return new Response(null, { status: 500 });
   });

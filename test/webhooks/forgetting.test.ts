@@ -9,6 +9,7 @@ import { WebhookObject } from "../../src/webhooks/webhook-object.ts";
 import { evict, ringAlarm, sent, spawned, sqlIn } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import type { Body } from "../support/api.ts";
+import { silence } from "../support/silence.ts";
 import {
   deleteWebhooks,
   deliveriesOf,
@@ -33,7 +34,7 @@ const machine = {
 };
 
 beforeEach(() => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
+  silence();
 });
 afterEach(async () => {
   vi.useRealTimers();

@@ -56,42 +56,41 @@ export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
+/** Edits of a word that is near no more; longer words than a state's key are not compared. */
+const FAR = 3;
+
 /** " Did you mean 'x'?" for the nearest known word, or nothing when none is near. */
 export function suggestion(word: string, known: Iterable<string>): string {
+  if (word.length > LIMITS.stateKeyChars) return "";
+  const meant = word.toLowerCase();
   let best: string | undefined;
-  let least = 3;
+  let least = FAR;
   for (const candidate of known) {
     const most = Math.min(least, Math.ceil(candidate.length / 2), Math.ceil(word.length / 2) + 1);
     if (Math.abs(candidate.length - word.length) >= most) continue;
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    const distance = editDistance(meant, candidate.toLowerCase(), most);
     if (distance < most) [best, least] = [candidate, distance];
   }
   return best === undefined ? "" : ` Did you mean ${quoted(best)}?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two short words. */
-function editDistance(a: string, b: string): number {
-  let older: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(
-        cell(row, j) + 1,
-        cell(next, j - 1) + 1,
-        cell(row, j - 1) + (same ? 0 : 1),
-      );
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, cell(older, j - 2) + 1);
-      }
-      next.push(cost);
-    }
-    [older, row] = [row, next];
+/**
+ * Insertions, deletions, replacements and swaps of neighbours between the rests of two words; `most` when there are as
+ * many or more. A hostile definition has thousands of names that are all alike: with few edits left, this looks a few
+ * times through a word, where a table of all pairs of letters would take seconds.
+ */
+function editDistance(a: string, b: string, most: number, i = 0, j = 0): number {
+  while (i < a.length && a[i] === b[j]) {
+    i += 1;
+    j += 1;
   }
-  return cell(row, b.length);
-}
-
-function cell(row: readonly number[], index: number): number {
-  return row[index] ?? Number.POSITIVE_INFINITY;
+  if (i === a.length || j === b.length) return Math.min(most, a.length - i + b.length - j);
+  if (most <= 1) return most;
+  const left = most - 1;
+  let least = editDistance(a, b, left, i + 1, j + 1);
+  least = Math.min(least, editDistance(a, b, left, i, j + 1));
+  least = Math.min(least, editDistance(a, b, left, i + 1, j));
+  const isSwap = a[i] === b[j + 1] && a[i + 1] === b[j];
+  if (isSwap) least = Math.min(least, editDistance(a, b, left, i + 2, j + 2));
+  return least + 1;
 }

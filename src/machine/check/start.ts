@@ -7,7 +7,7 @@ import type { StateValue } from "../types.ts";
 import { assignsIn, raisesIn } from "./raises.ts";
 import type { State, Tree } from "./tree.ts";
 
-export type Start =
+type Start =
   /** Where the machine comes to rest, or where it depends on a guard how it goes on. */
   | { kind: "state"; value: StateValue; done: boolean }
   | { kind: "endless"; microsteps: number }

@@ -3,7 +3,7 @@ import type { State, Tree } from "./tree.ts";
 import { described } from "./tree.ts";
 
 /** What is wrong is worded only when it is shown: the search for a near name takes its time. */
-export type Resolution = { state: State } | { state: null; why: () => string };
+type Resolution = { state: State } | { state: null; why: () => string };
 
 /** The state that a target means, found as XState finds it, but for empty steps, which XState skips. */
 export function resolveTarget(tree: Tree, source: State, target: string): Resolution {

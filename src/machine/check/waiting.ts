@@ -49,7 +49,7 @@ class WaysOut {
   }
 }
 
-export interface Waiting {
+interface Waiting {
   /** Active leaves that nothing leads out of, though the machine is not done there. */
   deadEnds: State[];
   /** Leaves that only events from outside lead out of. */

@@ -50,7 +50,7 @@ export function list(items: readonly Code[]): Code {
   };
 }
 
-export interface Entry {
+interface Entry {
   readonly node: ASTNode;
   readonly key: Code;
   readonly value: Code;

@@ -34,7 +34,7 @@ export class Optional {
   }
 }
 
-export type JsonMap = Readonly<Record<string, unknown>>;
+type JsonMap = Readonly<Record<string, unknown>>;
 
 /** A number of JSON is a double; CEL's `int` and `uint`, literals and sizes, are both a bigint here. */
 export function isNumeric(value: unknown): value is number | bigint {

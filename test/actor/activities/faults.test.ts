@@ -19,10 +19,10 @@ import {
 import type { Body } from "../../support/api.ts";
 import { call } from "../../support/api.ts";
 import { crash } from "../../support/reports.ts";
+import { silence } from "../../support/silence.ts";
 
 beforeEach(() => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  silence();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2090, 0, 1) });
 });
 afterEach(() => {

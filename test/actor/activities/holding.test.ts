@@ -32,21 +32,21 @@ async function outboxOf(id: string) {
 describe("a paused actor", () => {
   test("begins no attempt until it goes on", async () => {
     const calls = service((_, nth) => new Response("", { status: nth === 1 ? 500 : 200 }));
-    const id = await spawned(caller({ retry: { initialMs: 1, jitter: false } }));
+    const id = await spawned(caller({ retry: { initialMs: 60_000, maxMs: 60_000 } }));
     await sent(id, "GO");
     await until(
       () => outboxOf(id),
       ([item]) => item?.attempts === 1,
     );
-    await control(id, "pause");
-    await ringAlarm(id);
-    const before = calls.length;
+    expect((await control(id, "pause")).status).toBe(200);
+    await advanceClock(id, 60_000);
     await ringAlarm(id);
     await evict(id);
     await actorNow(id);
-    expect(calls).toHaveLength(before);
-    await control(id, "resume");
+    expect(calls).toHaveLength(1);
+    expect((await control(id, "resume")).status).toBe(200);
     await arrived(id, "done");
+    expect(calls).toHaveLength(2);
     await expectReplays(id);
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { LIMITS } from "../../../src/base/limits.ts";
 import { arrived, caller, hanging, service } from "../../support/activities.ts";
 import {
   actorNow,
@@ -9,6 +10,7 @@ import {
   sent,
   spawned,
 } from "../../support/actors.ts";
+import type { Body } from "../../support/api.ts";
 import { until } from "../../support/until.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -69,7 +71,31 @@ describe("an http activity", () => {
     expect([calls.length, keys.size]).toEqual([3, 1]);
     const log = await records(id);
     expect(log.map(({ kind }) => kind)).toEqual(["spawned", "event", "activity_done"]);
-    expect(log[2]?.payload).toMatchObject({ attempts: 3 });
+    const error = { code: "http_status", status: 503, message: "The answer was 503." };
+    expect(log[2]?.payload).toMatchObject({
+      attempts: 3,
+      errors: [
+        { attempt: 1, ...error },
+        { attempt: 2, ...error },
+      ],
+    });
+    await expectReplays(id);
+  });
+
+  test("keeps with its result the last of the attempts that failed before", async () => {
+    const most = LIMITS.attemptErrors;
+    const calls = service((_, nth) => new Response("no", { status: nth < most + 3 ? 503 : 200 }));
+    const id = await spawned(caller({ retry: { ...FAST, maxAttempts: most + 5 } }));
+    await sent(id, "GO");
+    await until(
+      () => ringAlarm(id),
+      () => calls.length === most + 3,
+    );
+    await arrived(id, "done");
+    const { payload } = (await records(id)).at(-1) as Body;
+    expect(payload.errors.map(({ attempt }: Body) => attempt)).toEqual(
+      Array.from({ length: most }, (_, n) => n + 3),
+    );
     await expectReplays(id);
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { SettleCommand } from "../../../src/actor/rpc.ts";
+import type { AttemptNote } from "../../../src/activities/types.ts";
 import { DEFAULT_TENANT } from "../../../src/base/ids.ts";
 import { arrived, caller, hanging, service } from "../../support/activities.ts";
 import type { OutgoingCall } from "../../support/activities.ts";
@@ -14,18 +15,25 @@ import {
   sqlIn,
 } from "../../support/actors.ts";
 import { call } from "../../support/api.ts";
+import { silence } from "../../support/silence.ts";
 import { until } from "../../support/until.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
 /** A result from whoever works for the activity `ref`; how the actor takes it. */
-async function settled(id: string, ref: string, output: string): Promise<object> {
+async function settled(
+  id: string,
+  ref: string,
+  output: string,
+  errors: AttemptNote[] = [],
+): Promise<object> {
   const command: SettleCommand = {
     tenant: DEFAULT_TENANT,
     id,
     ref,
     outcome: { output },
     attempts: 1,
+    errors,
     by: "worker",
     principal: null,
   };
@@ -78,7 +86,8 @@ describe("a result from outside", () => {
   test("waits in a paused actor, over a crash; the same one is known, another one is not taken", async () => {
     const id = await working();
     await control(id, "pause");
-    expect(await settled(id, "2:0", "a")).toMatchObject({ taken: true, same: false });
+    const errors = [{ attempt: 1, at: 5, code: "ink", message: "No ink." }];
+    expect(await settled(id, "2:0", "a", errors)).toMatchObject({ taken: true, same: false });
     await crash();
     expect(await settled(id, "2:0", "a")).toMatchObject({ taken: false, same: true });
     expect(await settled(id, "2:0", "b")).toMatchObject({ taken: false, same: false });
@@ -86,15 +95,15 @@ describe("a result from outside", () => {
     await control(id, "resume");
     const { context } = await arrived(id, "done");
     expect(context.got).toBe("a");
-    expect((await records(id)).at(-1)).toMatchObject({ kind: "activity_done", by: "worker" });
+    const last = { kind: "activity_done", by: "worker", payload: { errors } };
+    expect((await records(id)).at(-1)).toMatchObject(last);
     await expectReplays(id);
   });
 });
 
 describe("a result that cannot be written down", () => {
   test("is asked for again under the same key", async () => {
-    vi.spyOn(console, "error").mockImplementation(() => {});
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const calls = service(() => new Response("fine"));
     const id = await spawned(caller({}));
     await sqlIn(

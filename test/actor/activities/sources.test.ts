@@ -12,6 +12,7 @@ import {
   sent,
   spawned,
 } from "../../support/actors.ts";
+import { silence } from "../../support/silence.ts";
 import { until } from "../../support/until.ts";
 
 type Source = (args: SourceArgs) => Promise<unknown>;
@@ -62,7 +63,7 @@ async function outcomeOf(work: Source, state: string, input: object = {}) {
 }
 
 const throwing = (thrown: unknown): Source => {
-  vi.spyOn(console, "warn").mockImplementation(() => {});
+  silence();
   return () => Promise.reject(thrown);
 };
 
@@ -75,7 +76,7 @@ describe("a source in code", () => {
       if (args.attempt === 1) throw new Error("not yet");
       return { n: 7 };
     });
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const id = await spawned(machine({ list: [1], retry: { initialMs: 0 } }));
     const { context, uid } = await until(
       async () => {
@@ -154,7 +155,7 @@ describe("a source in code", () => {
         });
       });
     });
-    vi.spyOn(console, "warn").mockImplementation(() => {});
+    silence();
     const id = await spawned(machine({}));
     await sent(id, "LEAVE");
     expect(cut).toBe(true);

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { arrived, caller, hanging, service } from "../../support/activities.ts";
 import { runInDurableObject } from "cloudflare:test";
 import { DEFAULT_TENANT } from "../../../src/base/ids.ts";
-import { AlarmClock } from "../../../src/storage/alarm-clock.ts";
 import {
   actorNow,
   actorOf,
@@ -83,18 +82,44 @@ describe("the alarm that looks after a call", () => {
       () => actorNow(id),
       () => calls.length === 1,
     );
-    const times: (number | null)[] = [];
-    const { ensure } = AlarmClock.prototype;
-    vi.spyOn(AlarmClock.prototype, "ensure").mockImplementation(function (this: AlarmClock, at) {
-      times.push(at);
-      ensure.call(this, at);
+    // Of this object: others, of other tests, set alarms of their own meanwhile.
+    const times: number[] = [];
+    await runInDurableObject(objectOf(id), (_, { storage }) => {
+      const setAlarm = storage.setAlarm.bind(storage);
+      vi.spyOn(storage, "setAlarm").mockImplementation((at) => {
+        times.push(Number(at));
+        return setAlarm(at);
+      });
     });
     const ringing = ringAlarm(id);
     await actorNow(id);
     times.length = 0;
     released.resolve();
     await ringing;
-    expect(times.find((at) => at !== null)).toBeLessThanOrEqual(Date.parse(timers[0].dueAt));
+    expect(times[0]).toBeLessThanOrEqual(Date.parse(timers[0].dueAt));
+  });
+
+  test("is not replaced by one that is set for a repeat: after a crash, that would come alone and late", async () => {
+    const released = Promise.withResolvers<void>();
+    const calls = service(async () => {
+      await released.promise;
+      return fine();
+    });
+    const id = await spawned(caller({}));
+    await sent(id, "GO", undefined, { key: "go" });
+    await until(
+      async () => calls.length,
+      (count) => count === 1,
+    );
+    const ringing = ringAlarm(id);
+    await actorNow(id);
+    const repeat = await sent(id, "GO", undefined, { key: "go" });
+    expect(repeat.headers.get("Idempotent-Replayed")).toBe("true");
+    // The one at work, which the platform keeps, and no other.
+    expect(await alarmOf(id)).toBe(null);
+    released.resolve();
+    await ringing;
+    expect(await alarmOf(id)).not.toBe(null);
   });
 
   test("is not wanted when nothing is left", async () => {

@@ -137,7 +137,7 @@ function isAnnounced(chart: Chart, state: State): boolean {
   );
 }
 
-export function descendants(state: State, andSelf = false): State[] {
+function descendants(state: State, andSelf = false): State[] {
   return [
     ...(andSelf ? [state] : []),
     ...state.children.flatMap((child) => descendants(child, true)),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Effect } from "../../../examples/outside/receiver.ts";
 import type { Acknowledged, Job } from "./job.ts";
-import type { Answered, Mortal } from "./mortal.ts";
+import type { Answered, Server } from "./server.ts";
 
 /** The fields of a record that are looked at. */
 interface Seen {
@@ -12,6 +12,8 @@ interface Seen {
   reason: string | null;
   payload: { ref?: string } | null;
   effects: { kind: string; ref: string }[];
+  at: string;
+  timer: { id: string; dueAt: string; again?: true } | null;
 }
 
 type Hold = (holds: boolean, what: string, found: unknown) => void;
@@ -21,7 +23,7 @@ export async function wrongWith(
   job: Job,
   acknowledged: readonly Acknowledged[],
   effects: readonly Effect[],
-  server: Mortal,
+  server: Server,
 ): Promise<string[]> {
   const { id } = job;
   const wrong: string[] = [];
@@ -52,16 +54,32 @@ export async function wrongWith(
   return wrong;
 }
 
-/** One actor that has ended: nothing is open, and its log is whole. */
+/** Everything that is wrong with an actor that waits, on this version. */
+export async function wrongWithLiving(
+  id: string,
+  definitionId: string,
+  server: Server,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const hold: Hold = (holds, what, found) => {
+    if (!holds) wrong.push(`${id}: ${what}: ${JSON.stringify(found)}`);
+  };
+  const actor = await lookAt(id, [], server, hold, "active");
+  hold(actor.definitionId === definitionId, `is not on ${definitionId}`, actor.definitionId);
+  return wrong;
+}
+
+/** One actor that has ended, or waits: nothing is open, and its log is whole. */
 async function lookAt(
   id: string,
   acknowledged: readonly Acknowledged[],
-  server: Mortal,
+  server: Server,
   hold: Hold,
+  status: "done" | "active" = "done",
 ): Promise<Answered["body"]> {
   const path = `/v1/actors/${encodeURIComponent(id)}`;
   const { body: actor } = await server.call("GET", path, "-");
-  hold(actor.status === "done", "is not done", actor.status);
+  hold(actor.status === status, `is not ${status}`, actor.status);
   hold(actor.needsAttention?.length === 0, "needs attention", actor.needsAttention);
   const underWay = actor.activities.filter(({ status }: { status: string }) =>
     ["running", "retrying"].includes(status),
@@ -79,10 +97,11 @@ async function lookAt(
   );
   const births = log.filter(({ kind }) => kind === "spawned").length;
   hold(births === 1, "is not born once", births);
-  for (const { key, seq } of acknowledged) {
-    const found = log.filter((record) => record.key === key).map((record) => record.seq);
-    hold(found.length === 1 && found[0] === seq, `${key} is not there once, as ${seq}`, found);
-  }
+  const lost = notThereOnce(log, acknowledged);
+  hold(lost.length === 0, "acknowledged events are not there once, as the answers said", lost);
+
+  const fired = misfired(log);
+  hold(fired.length === 0, "timers have not fired once, when they were due", fired);
 
   const open = notEndedOnce(log);
   hold(open.length === 0, "activities have not ended once", open);
@@ -90,6 +109,29 @@ async function lookAt(
   const { body: replay } = await server.call("POST", `${path}/replay`, "-", {});
   hold(replay.identical === true, "its replay is another", replay);
   return actor;
+}
+
+/** Acknowledged events that a log does not have exactly once, with the number that the answer said. */
+export function notThereOnce(
+  log: readonly Pick<Seen, "seq" | "key">[],
+  acknowledged: readonly Acknowledged[],
+): (Acknowledged & { found: number[] })[] {
+  const byKey = Map.groupBy(log, ({ key }) => key);
+  return acknowledged.flatMap(({ key, seq }) => {
+    const found = (byKey.get(key) ?? []).map((record) => record.seq);
+    return found.length === 1 && found[0] === seq ? [] : [{ key, seq, found }];
+  });
+}
+
+/** Timers that fired too early, or a second time. */
+function misfired(log: readonly Seen[]): Seen["timer"][] {
+  const fired = log.filter(({ kind, timer }) => kind === "timer" && timer !== null);
+  return fired
+    .filter(({ at, timer }, index) => {
+      const before = fired.slice(0, index).some((other) => other.timer?.id === timer?.id);
+      return Date.parse(at) < Date.parse(timer?.dueAt ?? "") || (before && !timer?.again);
+    })
+    .map(({ timer }) => timer);
 }
 
 /** Activities that were started and have no end, or two: a result that was taken, or that nobody waits any more. */

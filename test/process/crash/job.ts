@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../src/sdk/index.ts";
 import type { History } from "./history.ts";
-import type { Mortal } from "./mortal.ts";
+import type { Server } from "./server.ts";
 
 /** What a client asks for, and what must become of it whatever dies on the way. */
 export interface Job {
@@ -25,7 +25,7 @@ export interface Acknowledged {
 }
 
 /** Spawns a job's actor and sends its events, each until it is acknowledged. */
-export async function place(job: Job, server: Mortal, history: History): Promise<Acknowledged[]> {
+export async function place(job: Job, server: Server, history: History): Promise<Acknowledged[]> {
   const { id, definitionId, input } = job;
   const spawn = { definitionId, id, input };
   const spawned = await server.call("POST", "/v1/actors", `${id}-spawn`, spawn);

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startServer } from "../../../scripts/server.ts";
 import type { RunningServer } from "../../../scripts/server.ts";
 import type { History } from "./history.ts";
+import type { Answered, Server } from "./server.ts";
 
 /** A server that dies again and again, without a warning and at any moment, and always comes back on its data. */
-export class Mortal {
+export class Mortal implements Server {
   readonly #persistTo: string;
   readonly #history: History;
   #server: RunningServer | null = null;
@@ -29,7 +30,8 @@ export class Mortal {
   async kill(): Promise<void> {
     const server = this.#server;
     this.#server = null;
-    this.#history.note("killed");
+    const said = server?.said() ?? "";
+    this.#history.note("killed", said === "" ? {} : { said });
     await server?.kill("SIGKILL");
   }
 
@@ -62,10 +64,4 @@ export class Mortal {
       return null;
     }
   }
-}
-
-export interface Answered {
-  status: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
-  body: any;
 }

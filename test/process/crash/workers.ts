@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { History } from "./history.ts";
-import type { Mortal } from "./mortal.ts";
+import type { Server } from "./server.ts";
 
 /** How often a worker dies with a task in its hands. */
 const DEATHS = 0.2;
@@ -8,7 +8,7 @@ const DEATHS = 0.2;
 /** Signs what it is handed, until it is told to end. Sometimes it drops a task and says nothing: its lease has to end. */
 export async function workAs(
   worker: string,
-  server: Mortal,
+  server: Server,
   random: () => number,
   history: History,
   ends: AbortSignal,
