@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
+import { othersTurn } from "../../src/base/pause.ts";
 import { attempt } from "../../src/cron/act.ts";
 import type { Run } from "../../src/cron/act.ts";
 import { refShard } from "../../src/directory/shards.ts";
@@ -8,7 +9,9 @@ import type { RefChange } from "../../src/directory/rpc.ts";
 import type { Env } from "../../src/env.ts";
 import { fresh } from "../support/api.ts";
 import { Tenant, intercepted } from "../support/cron.ts";
+import { holdTimers } from "../support/held-timers.ts";
 import { silence } from "../support/silence.ts";
+import { untilTrue } from "../support/until.ts";
 
 const START = Date.parse("2090-01-01T00:00:00.000Z");
 const MINUTE = 60_000;
@@ -299,7 +302,7 @@ describe("by reference", () => {
   });
 
   test("an attempt that was given up writes nothing down and calls nobody, however late it learns whom", async () => {
-    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START });
+    const timeIsUp = holdTimers((ms) => ms === LIMITS.runAttemptMs);
     const { promise: shards, resolve: answer } = Promise.withResolvers<number>();
     const called: string[] = [];
     const given = {
@@ -327,10 +330,11 @@ describe("by reference", () => {
     };
     const pins: unknown[] = [];
     const attempted = attempt(given, run, (target) => pins.push(target));
-    for (let polls = 0; polls < 100; polls += 1) await vi.advanceTimersByTimeAsync(1_000);
+    timeIsUp();
     expect(await attempted).toMatchObject({ kind: "again", code: "unavailable", lost: true });
     answer(16);
-    for (let polls = 0; polls < 100; polls += 1) await vi.advanceTimersByTimeAsync(10);
+    await untilTrue(() => called.length > 0);
+    for (let turns = 0; turns < 10; turns += 1) await othersTurn();
     expect(called).toEqual(["refs"]);
     expect(pins).toEqual([]);
   });

@@ -77,7 +77,7 @@ describe("work that is tried again", () => {
   }
 
   beforeEach(() => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ["Date"] });
     silence();
     return () => {
       vi.useRealTimers();
