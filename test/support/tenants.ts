@@ -10,10 +10,10 @@ afterAll(async () => {
     until(
       () => call("GET", "/v1/migrations?limit=200", { apiKey }),
       ({ body }) => !body.items?.some(({ state }: { state: string }) => state === "sweeping"),
-      5_000,
+      60_000,
     );
   await Promise.all(keys.map(rested));
-});
+}, 90_000);
 
 /** A tenant of its own, with a key that may do everything in it. */
 export async function newTenant(): Promise<{ tenant: string; apiKey: string }> {
