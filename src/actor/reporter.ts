@@ -1,3 +1,4 @@
+import { untilBeat } from "../base/beat.ts";
 import { callObject } from "../base/call-object.ts";
 import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
@@ -148,8 +149,8 @@ export class Reporter implements Observer {
     this.#telling = true;
     try {
       for (let failures = 0; ;) {
-        // Events tend to come in bursts, of which only the end has to be told.
-        await pause(LIMITS.gatherMs);
+        // Events tend to come in bursts, of which only the end has to be told; and who tells a shard at one moment shares its commit.
+        await pause(untilBeat(Date.now(), LIMITS.gatherMs, LIMITS.beatMs));
         const { actor } = this.#resident;
         if (actor === null || this.#knows(actor)) return;
         try {

@@ -215,8 +215,10 @@ export const LIMITS = {
   directoryShardsMost: 256,
   /** steps of an actor's history whose codes stand in its entry, so that migrations decide without waking it. */
   historySteps: 32,
-  /** ms that an actor gathers changes before it tells the directory the last of them, which has to know within a second. */
+  /** ms that an actor gathers changes at least before it tells the directory the last of them, which has to know within a second. */
   gatherMs: 100,
+  /** ms between the moments at which all actors tell it, so that the puts of one moment share a shard's transaction. */
+  beatMs: 300,
   /** names in one migration's path, excluded ones too: its automaton lives in the C module's fixed memory. */
   pathNames: 64,
   /** migration rules of one tenant that are not retired, which every isolate reads, and of those from one definition: each is decided at every event. */

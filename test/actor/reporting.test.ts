@@ -179,6 +179,26 @@ describe("what reaches the directory", () => {
     expect(row).toEqual({ seq: 4, events: 3, replays: 1, steps });
   });
 
+  test("changes of many actors arrive together, so that a shard writes them in one commit", async () => {
+    vi.useRealTimers();
+    const definitionId = await deployed(machine);
+    const ids = [await spawned(definitionId)];
+    const name = await shardNameOf(ids[0] as string);
+    while (ids.length < 12) {
+      const id = fresh("beat");
+      if ((await shardNameOf(id)) === name) ids.push(await spawned(definitionId, { id }));
+    }
+    const shard = shardObject(name);
+    const commits = () => runInDurableObject(shard, (object) => object.commits);
+    const before = await commits();
+    const begun = Date.now();
+    for (const id of ids) await sent(id, "GO");
+    const beats = Math.ceil((Date.now() - begun) / LIMITS.beatMs) + 1;
+    for (const id of ids) await untilTrue(() => isTold(id));
+    // One more for each beat: what is late for a group is in the next.
+    expect((await commits()) - before).toBeLessThanOrEqual(2 * beats);
+  });
+
   test("nothing, where no directory is kept: no request and no alarm", async () => {
     const { putsOf } = watchDirectory();
     const id = fresh("off");
