@@ -289,10 +289,12 @@ it("what an actor told is told although it is deleted at once", async () => {
   await sent(id, "END");
   expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(204);
   const types = ["actor.done", "actor.state_changed", "actor.spawned"];
-  const delivered = (all: Body[]) =>
-    all.filter(({ messageId, status }) => messageId.startsWith(uid) && status === "delivered");
-  const items = await untilDeliveries(hook.id, (all) => delivered(all).length === types.length);
-  expect(delivered(items).map(({ type }) => type)).toEqual(types);
+  const itsOwn = (all: Body[]) => all.filter(({ messageId }) => messageId.startsWith(uid));
+  const items = await untilDeliveries(hook.id, (all) => {
+    const own = itsOwn(all);
+    return own.length === types.length && own.every(({ status }) => status === "delivered");
+  });
+  expect(itsOwn(items).map(({ type }) => type)).toEqual(types);
   // Whole, although what is stored of it was erased meanwhile.
   const bodies = received.map(({ body }) => JSON.parse(body) as Body);
   const its = bodies.filter(({ data }) => data.actorId === id);
