@@ -211,6 +211,14 @@ const MOVED: Life[] = [
 ];
 
 const HOUR = 3_600_000;
+/** What an approval asks. */
+const RELEASE = {
+  assignee: "ann",
+  title: "Ship it?",
+  reminders: [{ afterMs: HOUR, repeatMs: HOUR, max: 2 }],
+  escalate: [{ afterMs: 2 * HOUR, to: "bob" }],
+  expiresMs: 24 * HOUR,
+};
 const GONE = { code: "actor_not_found", message: "There is no actor 'golden-2'." };
 const call = (id: string, more: JsonObject = {}): JsonObject => ({
   id,
@@ -251,13 +259,7 @@ const WORKING: Life[] = [
           invoke: {
             id: "ask",
             src: "approval",
-            input: {
-              assignee: "ann",
-              title: "Ship it?",
-              reminders: [{ afterMs: HOUR, repeatMs: HOUR, max: 2 }],
-              escalate: [{ afterMs: 2 * HOUR, to: "bob" }],
-              expiresMs: 24 * HOUR,
-            },
+            input: RELEASE,
             onDone: { guard: { "@expr": "event.output.approved" }, target: "scanning" },
             onError: "undoing",
           },
@@ -309,13 +311,7 @@ const WORKING: Life[] = [
           invoke: {
             id: "ask",
             src: "approval",
-            input: {
-              assignee: "ann",
-              title: "Ship it?",
-              reminders: [{ afterMs: HOUR, repeatMs: HOUR, max: 2 }],
-              escalate: [{ afterMs: 2 * HOUR, to: "bob" }],
-              expiresMs: 24 * HOUR,
-            },
+            input: RELEASE,
             onDone: {
               target: "scanning",
               actions: {
