@@ -5,6 +5,7 @@ import { ActorObject } from "../../src/actor/actor-object.ts";
 import { Reporter } from "../../src/actor/reporter.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
+import { pause } from "../../src/base/pause.ts";
 import { DirectoryObject } from "../../src/directory/directory-object.ts";
 import { packSteps } from "../../src/lifecycle/steps.ts";
 import { AlarmClock } from "../../src/storage/alarm-clock.ts";
@@ -185,6 +186,8 @@ describe("what reaches the directory", () => {
     const definitionId = await deployed(machine);
     const ids: string[] = [];
     for (let n = 0; n < 6; n += 1) ids.push(await spawned(definitionId));
+    // A spawn is told at once, and its moment comes nevertheless; what changes until then goes with it.
+    await pause(LIMITS.gatherMs + 2 * LIMITS.beatMs);
     const put = DirectoryObject.prototype.put;
     const told = new Map<string, number>();
     vi.spyOn(DirectoryObject.prototype, "put").mockImplementation(function (
