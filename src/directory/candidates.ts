@@ -27,8 +27,12 @@ export function candidates(
   return { items, looked: rows.length, next: all ? null : (rows.at(-1)?.[0] ?? null) };
 }
 
-/** An entry may be out of date, so what is pending is asked too; a sure divergence stays one. */
-function isOf(stage: CandidatesQuery["stage"], { decision, sure }: Judged): boolean {
+/**
+ * An entry may be out of date, so the second stage asks who is pending, too; a sure divergence stays one. Who matches
+ * there may have been pending still when the first went by. Whom the rule refused knows it, so that was heard of.
+ */
+function isOf(stage: CandidatesQuery["stage"], { decision, sure, refused }: Judged): boolean {
   if (stage === "match") return decision === "match";
-  return decision === "pending" || (decision === "diverged" && !sure);
+  if (decision === "match") return !refused;
+  return decision === "pending" || !sure;
 }

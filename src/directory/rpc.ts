@@ -202,8 +202,8 @@ export interface DirectoryRpc {
   survey(query: RuleQuery & { samples: number }): Promise<Wrapped<Survey>>;
   /**
    * Living actors on `from` that a sweep has to ask, behind an id: in the first stage those that codes say match, in the
-   * second all others whose decision may be out of date or is not sure. Never one that has surely diverged, that is
-   * held, or that the rule has moved. `looked` counts the entries that the page went over. A page may be empty and not
+   * second all whose decision may be out of date or is not sure, and those that match by now, unless the rule has refused
+   * them. Never one that has surely diverged, that is held, or that the rule has moved. `looked` counts the entries that the page went over. A page may be empty and not
    * the last; that one has `next` null.
    */
   candidates(query: CandidatesQuery): Promise<Wrapped<Candidates>>;

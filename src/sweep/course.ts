@@ -157,6 +157,12 @@ export function advance(
   };
 }
 
+/** `after` with what its page failed without a place on the list. Those of the first stage are met again in the second. */
+export function countUnlisted(before: Course, after: Course, more: number): Course {
+  const met = before.pass?.place?.stage === "match" && after.pass?.place?.stage === "pending";
+  return { ...after, unlisted: met ? 0 : after.unlisted + more };
+}
+
 /** The pass has been everywhere and nobody is tried again. If the rule changed meanwhile, another one follows. */
 export function conclude(course: Course, now: number): Course {
   if (course.pass === null) return course;

@@ -4,10 +4,11 @@ import { given } from "../base/refused.ts";
 import { within } from "../base/within.ts";
 import { shardCount } from "../directory/shards.ts";
 import type { SweepOrder } from "../registry/rpc.ts";
-import { dueFailures, reviveFailures } from "../storage/sweep-failures.ts";
+import type { Db } from "../storage/db.ts";
+import { dueFailures, failuresOf, reviveFailures } from "../storage/sweep-failures.ts";
 import { askCandidates, newPermits, noteFaults } from "./ask-candidates.ts";
 import type { Asked } from "./ask-candidates.ts";
-import { advance, ask, begin, behind, conclude } from "./course.ts";
+import { advance, ask, begin, behind, conclude, countUnlisted } from "./course.ts";
 import type { Course, Place } from "./course.ts";
 import { readPage } from "./pages.ts";
 import type { CandidatePage } from "./pages.ts";
@@ -95,8 +96,10 @@ async function work(sweep: Sweep, order: SweepOrder, place: Place | null): Promi
     const shards = await within(LIMITS.sweepCallMs, shardCount(env, name.tenant, false));
     if (shards !== null) {
       page = await ahead.take(name.tenant, order, place);
+      if (place.stage === "pending") page = withoutListed(db, page);
       next = behind(place, page.next, shards);
-      if (next !== null) ahead.fetch(name.tenant, order, next);
+      // The second stage has whoever the first has not moved, so it is not fetched beside it.
+      if (next?.stage === place.stage) ahead.fetch(name.tenant, order, next);
     }
   }
   if (place !== null && page.items.length > 0) sweep.save(name, ask(sweep.course, place));
@@ -109,6 +112,13 @@ async function work(sweep: Sweep, order: SweepOrder, place: Place | null): Promi
   const course = place === null ? sweep.course : passed(sweep.course, place, next, page, asked);
   save(sweep, course, [...asked, ...repeated]);
   return 1 + asked.length + repeated.length;
+}
+
+/** Who could not be asked in the first stage is tried again as the list says, wherever the pass is. */
+function withoutListed(db: Db, page: CandidatePage): CandidatePage {
+  const ids = page.items.map(({ id }) => id);
+  const listed = new Set(failuresOf(db, ids).map(({ id }) => id));
+  return { ...page, items: page.items.filter(({ id }) => !listed.has(id)) };
 }
 
 /**
@@ -146,7 +156,7 @@ function save(sweep: Sweep, course: Course, asked: Asked[]): void {
   const room = LIMITS.sweepFailuresKept - listed;
   sweep.db.transaction(() => {
     const unlisted = noteFaults(sweep.db, asked, room);
-    sweep.save(sweep.name, { ...course, unlisted: course.unlisted + unlisted }, () => {});
+    sweep.save(sweep.name, countUnlisted(sweep.course, course, unlisted), () => {});
   });
 }
 

@@ -7,6 +7,7 @@ import {
   applicant,
   deployLoan,
   inForce,
+  planned,
   secondVersion,
   send,
   swept,
@@ -26,7 +27,9 @@ describe("two loans in one state, of which one was paid for", () => {
     bob = await applicant(loans.v1, "bob", WAIVED);
     before = { alice: (await call("GET", alice)).body, bob: (await call("GET", bob)).body };
     expect(before.alice.stateValue).toEqual(before.bob.stateValue);
-    const deployed = await call("PUT", "/v1/definitions", { body: secondVersion(loans) });
+    const body = secondVersion(loans);
+    await planned(body, ({ match, diverged }) => match === 1 && diverged === 1);
+    const deployed = await call("PUT", "/v1/definitions", { body });
     expect(deployed).toMatchObject({
       status: 201,
       body: { parentId: loans.v1, rule: { from: loans.v1, to: loans.v2, percent: 100 } },

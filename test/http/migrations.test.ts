@@ -8,6 +8,7 @@ import {
   deployLoan,
   loanMachine,
   loanWithCheck,
+  planned,
   secondVersion,
   send,
   swept,
@@ -220,6 +221,7 @@ describe("a rule", () => {
     const loans = await deployLoan({ apiKey });
     const alice = await applicant(loans.v1, "alice", PAID, { apiKey });
     const body = secondVersion(loans, { percent: 0 });
+    await planned(body, ({ match }) => match === 1, { apiKey });
     const { rule } = (await call("PUT", "/v1/definitions", { apiKey, body })).body;
     return { loans, alice, ruleId: rule.id };
   }

@@ -1,8 +1,7 @@
 import { expect } from "vitest";
 import { call, fresh } from "./api.ts";
 import type { Answer, Body, CallOptions } from "./api.ts";
-import { send, swept } from "./loans.ts";
-import { until } from "./until.ts";
+import { planned, send, swept } from "./loans.ts";
 
 const STATES = 7;
 const PAYLOAD = { applicant: "Alice", amount: 80 };
@@ -77,14 +76,8 @@ export class Family {
     return call("POST", "/v1/definitions/preview", { ...this.#options, body, key: null });
   }
 
-  /** A preview of so many living actors in the states where they are: the directory knows within a second. */
-  async planned(body: object, wanted: (plan: Body) => boolean): Promise<Body> {
-    const answer = await until(
-      () => this.preview(body),
-      (one) => one.status === 200 && wanted(one.body),
-    );
-    expect(wanted(answer.body), JSON.stringify(answer.body)).toBe(true);
-    return answer.body;
+  planned(body: object, wanted: (plan: Body) => boolean): Promise<Body> {
+    return planned(body, wanted, this.#options);
   }
 
   /** Deploys with a rule, with a token where one is needed, and waits for its sweep; the rule. */

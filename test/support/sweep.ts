@@ -25,6 +25,8 @@ export interface HeldAlarm {
 export interface MadeActor extends Selected {
   shard: number;
   stage: "match" | "pending";
+  /** It has answered a sweep, so that its entry says what was made of it. */
+  visited: boolean;
   moved: boolean;
 }
 
@@ -54,6 +56,7 @@ export class Around {
       uid: "0".repeat(32),
       shard: n % shards,
       stage: n % 5 === 4 ? "pending" : "match",
+      visited: false,
       moved: false,
     }));
   }
@@ -109,7 +112,9 @@ export class Around {
         const behind = this.actors.filter(
           (one) => one.shard === shard && (after === null || one.id > after),
         );
-        const found = behind.filter((one) => one.stage === stage && !one.moved);
+        const found = behind.filter(
+          (one) => !one.moved && (one.stage === stage || (stage === "pending" && !one.visited)),
+        );
         const items = found.slice(0, limit).map(({ id, uid }) => ({ id, uid }));
         const next = found.length > limit ? (items.at(-1)?.id ?? null) : null;
         return { ok: true, value: { items, looked: behind.length, next } };
@@ -123,7 +128,10 @@ export class Around {
         await this.before("migrate");
         this.asked.push({ id, epoch });
         const actor = this.actors.find((one) => one.id === id);
-        return actor ? await this.answer(actor) : refuse("actor_not_found", `No actor '${id}'.`);
+        if (!actor) return refuse("actor_not_found", `No actor '${id}'.`);
+        const answer = await this.answer(actor);
+        actor.visited = true;
+        return answer;
       },
     };
   }

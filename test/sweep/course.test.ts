@@ -24,6 +24,7 @@ interface Candidate {
 
 type Action =
   | { do: "pause" | "resume" | "raise" | "retire" | "poke" | "again" | "tick" }
+  | { do: "hear"; of: number }
   | { do: "work"; dies: boolean; stopsAt: number };
 
 /** A registry, shards and actors, and a sweep of which only what is stored outlives a step. */
@@ -39,7 +40,7 @@ class World {
 
   constructor(shards: number, candidates: Candidate[]) {
     this.#shards = shards;
-    this.#candidates = candidates;
+    this.#candidates = candidates.map((one) => ({ ...one }));
   }
 
   get course(): Course {
@@ -62,6 +63,9 @@ class World {
         return;
       case "work":
         this.work(action.dies, action.stopsAt);
+        return;
+      case "hear":
+        this.#hear(action.of);
         return;
       case "pause":
         if (state === "active") this.#change("paused", false);
@@ -108,7 +112,7 @@ class World {
     const all = this.candidates(epoch).filter(
       ({ id, shard, stage }) =>
         shard === place.shard &&
-        stage === place.stage &&
+        (stage === place.stage || place.stage === "pending") &&
         (place.after === null || id > place.after),
     );
     const items = all.slice(0, PAGE);
@@ -125,6 +129,13 @@ class World {
 
   candidates(epoch: number): Candidate[] {
     return this.#candidates.filter(({ since }) => since <= epoch);
+  }
+
+  /** The directory learns that one of those who are pending matches. */
+  #hear(of: number): void {
+    const pending = this.#candidates.filter(({ stage }) => stage === "pending");
+    const one = pending[of % Math.max(1, pending.length)];
+    if (one !== undefined) one.stage = "match";
   }
 
   #save(course: Course): void {
@@ -150,6 +161,7 @@ const action = fc.oneof(
       stopsAt: fc.nat(PAGE),
     }),
   },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("hear" as const), of: fc.nat(20) }) },
   {
     weight: 4,
     arbitrary: fc.record({

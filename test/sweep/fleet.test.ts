@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
+import { DirectoryObject } from "../../src/directory/directory-object.ts";
 import type { SweepProgress } from "../../src/sweep/rpc.ts";
 import { actorNow, sent } from "../support/actors.ts";
 import { call, fresh } from "../support/api.ts";
@@ -46,18 +47,37 @@ async function actor(n: number): Promise<void> {
   list.push(id);
 }
 
-beforeAll(async () => {
+/** Ids of two versions of a family of its own. */
+async function twoLoans(): Promise<[string, string]> {
   const family = fresh("loan");
-  [v1, v2] = [`${family}-v1`, `${family}-v2`];
-  await made("PUT", "/v1/definitions", { id: v1, definition: loan(family) });
-  await made("PUT", "/v1/definitions", { id: v2, definition: loan2(family), parentId: v1 });
+  const [first, second] = [`${family}-v1`, `${family}-v2`];
+  await made("PUT", "/v1/definitions", { id: first, definition: loan(family) });
+  await made("PUT", "/v1/definitions", {
+    id: second,
+    definition: loan2(family),
+    parentId: first,
+  });
+  return [first, second];
+}
+
+beforeAll(async () => {
+  [v1, v2] = await twoLoans();
   await Promise.all(Array.from({ length: 60 }, (_, n) => actor(n)));
+  await until(
+    () => call("GET", `/v1/actors/count?definitionId=${v1}&state=docs`),
+    ({ body }) => body.total === paid.length + waived.length,
+    PATIENCE_MS,
+  );
 }, PATIENCE_MS);
 
 async function definitionsOf(ids: string[]): Promise<string[]> {
   const now = await Promise.all(ids.map((id) => actorNow(id)));
   return [...new Set(now.map(({ definitionId }) => definitionId as string))];
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe("a sweep over a fleet", () => {
   let ruleId: string;
@@ -103,6 +123,38 @@ describe("a sweep over a fleet", () => {
     await change("pause");
     await change("retire");
     expect((await ended(ruleId)).state).toBe("finished");
+  });
+
+  it("asks whom the directory hears of between its stages", async () => {
+    const [from, to] = await twoLoans();
+    const { id } = await made("POST", "/v1/actors", { definitionId: from, id: fresh("late") });
+    const { put, candidates } = DirectoryObject.prototype;
+    const matchesAreThrough = Promise.withResolvers<void>();
+    const heard = Promise.withResolvers<void>();
+    vi.spyOn(DirectoryObject.prototype, "put").mockImplementation(async function (
+      this: DirectoryObject,
+      entry,
+    ) {
+      if (entry.id === id) await matchesAreThrough.promise;
+      const answer = await put.call(this, entry);
+      if (entry.id === id) heard.resolve();
+      return answer;
+    });
+    vi.spyOn(DirectoryObject.prototype, "candidates").mockImplementation(async function (
+      this: DirectoryObject,
+      query,
+    ) {
+      if (query.from === from && query.stage === "pending") {
+        matchesAreThrough.resolve();
+        await heard.promise;
+      }
+      return await candidates.call(this, query);
+    });
+    await sent(id, "SUBMIT_INFO");
+    await sent(id, "PAY_FEE");
+    const rule = bodyOf(await create(registry(), { from, to, rule: ruleOf() }));
+    expect(await ended(rule.id)).toMatchObject({ state: "finished", woken: 1, failed: 0 });
+    expect(await definitionsOf([id])).toEqual([to]);
   });
 
   it("of a rule that there is not begins nothing", async () => {
