@@ -305,12 +305,18 @@ describe("a server that is killed", () => {
   });
 
   it("as soon as the service has answered records one result", async () => {
-    const url = outside.service("answered", (_, response, nth) => {
+    const started = Promise.withResolvers<void>();
+    const killed = Promise.withResolvers<void>();
+    const url = outside.service("answered", async (_, response, nth) => {
+      await started.promise;
       json(response, { nth });
-      if (nth === 1) process.kill(server.serverPid, "SIGKILL");
+      if (nth > 1) return;
+      process.kill(server.serverPid, "SIGKILL");
+      killed.resolve();
     });
     const id = await calling({ url });
-    await reached("answered", 1);
+    started.resolve();
+    await killed.promise;
     await restart();
     expect((await ended(id)).stateValue).toBe("done");
     await expectOnce("answered", id, outside.reached("answered").length);

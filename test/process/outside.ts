@@ -15,7 +15,7 @@ export interface Reached {
   gone: boolean;
 }
 
-export type Behaviour = (request: Reached, response: ServerResponse, nth: number) => void;
+export type Behaviour = (request: Reached, response: ServerResponse, nth: number) => unknown;
 
 /** Services at `/<name>…` of one real server on loopback. It is not part of what is killed. */
 export class Outside {
@@ -69,7 +69,7 @@ export class Outside {
     this.#reached.set(name, [...before, reached]);
     const behave = this.#behaviours.get(name);
     if (behave === undefined) response.writeHead(404).end();
-    else behave(reached, response, before.length + 1);
+    else await behave(reached, response, before.length + 1);
   }
 }
 
