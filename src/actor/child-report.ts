@@ -37,7 +37,7 @@ export async function childEnded(resident: Resident, report: ChildReport): Promi
     resident.end(work);
     if (
       expected ||
-      keepKnown(resident, activity as Activity, { input, by, principal: null, key })
+      keepKnown(resident, activity as Activity, { input, by, principal: null, key, at: now })
     ) {
       return settled();
     }

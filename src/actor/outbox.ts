@@ -2,7 +2,7 @@ import type { AttemptFailure, AttemptNote } from "../activities/types.ts";
 import { isInline } from "../activities/types.ts";
 import { bytesOver } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Input, SoFar } from "../lifecycle/input.ts";
+import type { Input, Origin, SoFar } from "../lifecycle/input.ts";
 import type { ActorStatus, Effect, Envelope, LogRecord } from "../lifecycle/types.ts";
 
 /** An effect that is still to be carried out, and how far that is. Not part of the snapshot: no replay makes it. */
@@ -21,6 +21,8 @@ export interface OutboxItem {
 /** A result that waits for its record, and who brought it. */
 export interface Known {
   input: Input;
+  /** ms on the actor's clock; what is due later fires after it. Absent where an older version kept it. */
+  at?: number;
   by: string | null;
   principal: string | null;
   /** Of the record, where it has one. */
@@ -29,7 +31,8 @@ export interface Known {
 
 /**
  * What is left to do after more records: their effects are added; a start that was cancelled is taken out, and where another
- * object may have it already, the cancellation stays to be told. A clock that moved brings the next attempts nearer.
+ * object may have it already, the cancellation stays to be told. What is known of one that came to its end otherwise stays
+ * as well: it is late, and that is recorded. A clock that moved brings the next attempts nearer.
  */
 export function outboxAfter(
   items: readonly OutboxItem[],
@@ -37,19 +40,22 @@ export function outboxAfter(
 ): readonly OutboxItem[] {
   let next = items;
   for (const record of records) {
-    const { kind, payload, key, effects } = record;
+    const { kind, payload, key, timer, effects } = record;
     if (kind === "activity_done" || kind === "activity_failed") {
-      next = without(next, "start", payload?.["ref"] as string);
+      const ref = payload?.["ref"] as string;
+      next = timer === null ? without(next, "start", ref) : withoutWork(next, ref);
     } else if (kind === "child_done" || kind === "child_failed") {
       next = next.filter(({ known }) => known?.input.kind !== kind || known.key !== key);
-      if (decides(record)) next = next.filter((item) => !starts(item, payload?.["ref"]));
+      if (decides(record)) next = withoutWork(next, payload?.["ref"] as string);
     } else if (kind === "undelivered") {
       next = without(next, "send", payload?.["ref"] as string);
     } else if (kind === "clock_advanced") {
       next = sooner(next, payload?.["ms"] as number);
     }
     for (const effect of effects) {
-      if (effect.kind === "cancel") next = without(next, "start", effect.ref);
+      if (effect.kind === "cancel") next = withoutWork(next, effect.ref);
+      // One that sets out again waits for nothing that an earlier round came to.
+      if (effect.kind === "start") next = without(next, "start", effect.ref);
       if (effect.kind === "cancel" && isInline(effect.src)) continue;
       next = [...next, { effect: withoutEvent(effect), attempts: 0, nextAt: 0, errors: [] }];
     }
@@ -75,8 +81,30 @@ function decides({ type, reason }: LogRecord): boolean {
   return type !== null && reason !== "late";
 }
 
-function starts({ effect, known }: OutboxItem, ref: unknown): boolean {
-  return effect.kind === "start" && effect.ref === ref && known === undefined;
+/** All items but what is still to be done for an activity. */
+function withoutWork(items: readonly OutboxItem[], ref: string): readonly OutboxItem[] {
+  return items.filter(
+    ({ effect, known }) => effect.kind !== "start" || effect.ref !== ref || known !== undefined,
+  );
+}
+
+/** The first of what is known that came before a time; null where nothing did. */
+export function knownBefore(items: readonly OutboxItem[], time: number): Known | null {
+  let first: Known | null = null;
+  for (const { known } of items) {
+    const at = known === undefined ? time : cameAt(known);
+    if (known !== undefined && at < time && (first === null || at < cameAt(first))) first = known;
+  }
+  return first;
+}
+
+export function originOf({ by, principal, key = null }: Known): Origin {
+  return { key, request: null, by, principal };
+}
+
+/** What came before anybody noted when was in time. */
+export function cameAt({ at = 0 }: Known): number {
+  return at;
 }
 
 /** After an attempt that failed. */

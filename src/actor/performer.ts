@@ -6,7 +6,7 @@ import { logError } from "../base/log.ts";
 import { othersTurn } from "../base/pause.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { effectsOfEnd } from "../lifecycle/finish.ts";
-import { alarmTime } from "../lifecycle/timers.ts";
+import { actorTime, alarmTime } from "../lifecycle/timers.ts";
 import type { Effect, LogRecord } from "../lifecycle/types.ts";
 import { CARRIERS, carrierOf, parting } from "./carriers.ts";
 import type { Carried, Carrier, Carriers } from "./carriers.ts";
@@ -204,8 +204,11 @@ export class Performer implements Observer {
   /** Writes down what became of an item; where that cannot be now, it is kept and tried again. */
   async #record(uid: string, effect: Effect, known: Known): Promise<void> {
     let pauseMs: number = LIMITS.effectRetryMostMs;
+    let full = false;
     try {
-      if (await recordKnown(this.#resident, uid, known)) return;
+      const recorded = await recordKnown(this.#resident, uid, known);
+      if (recorded === "recorded") return;
+      full = recorded === "never";
     } catch (error) {
       logError("warn", error, { during: "recording a result" });
       const before = this.#left(uid, effect)?.known;
@@ -213,10 +216,20 @@ export class Performer implements Observer {
     }
     this.#unrecorded.add(effect);
     const item = this.#left(uid, effect);
-    if (item === null) return;
-    const held = isHeld(item, this.#resident.actor?.envelope.status ?? "active");
+    const { actor } = this.#resident;
+    if (item === null || actor === null) return;
+    if (full) {
+      logError("warn", new Error("The actor has no room for a record."), {
+        during: "recording a result",
+      });
+      this.#keep(item, null);
+      return;
+    }
+    const held = isHeld(item, actor.envelope.status);
     if (held && item.known !== undefined) return;
-    const kept = { ...item, known, nextAt: held ? 0 : Date.now() + pauseMs };
+    const now = Date.now();
+    const at = known.at ?? actorTime(actor.envelope, now);
+    const kept = { ...item, known: { ...known, at }, nextAt: held ? 0 : now + pauseMs };
     // One for which there is no room is asked for again, under the same key.
     const room = hasRoom(this.#resident.outbox.map((one) => (one === item ? kept : one)));
     this.#keep(item, room ? kept : { ...item, nextAt: kept.nextAt });

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../base/json.ts";
 import type { Actor } from "../lifecycle/actor.ts";
+import { actorTime } from "../lifecycle/timers.ts";
 import { actorView } from "../lifecycle/view.ts";
 import type { Resident } from "./resident.ts";
 
 /** An actor on the wire as it is now, with how far its work outside is. */
 export function presentView(resident: Resident, actor: Actor): JsonObject {
-  const { at, clockOffsetMs } = actor.envelope;
-  return actorView(actor, Math.max(Date.now() + clockOffsetMs, at), resident.outbox);
+  return actorView(actor, actorTime(actor.envelope, Date.now()), resident.outbox);
 }

@@ -1,29 +1,37 @@
+import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Activity } from "../lifecycle/types.ts";
-import { hasRoom } from "./outbox.ts";
+import { hasRoom, originOf } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
 import type { Work } from "./work.ts";
 
 /**
- * Writes down what became of an effect: one transaction, with what is due before it. False when the actor takes no result
- * now, since it is held back or full.
+ * Writes down what became of an effect: one transaction, with what is due before it. `later`: the actor takes no result now,
+ * since it is held back or has no room; `never`: it has as many records as an actor may have.
  */
 export async function recordKnown(
   resident: Resident,
   uid: string,
-  { input, by, principal, key = null }: Known,
-): Promise<boolean> {
+  known: Known,
+): Promise<"recorded" | "later" | "never"> {
   await resident.ready();
   const { actor } = resident;
   // Gone, and its work with it.
-  if (actor?.envelope.uid !== uid) return true;
+  if (actor?.envelope.uid !== uid) return "recorded";
   const { work, now } = resident.begin(actor);
-  const advanced = takesResults(work)
-    ? work.try(input, now, { key, request: null, by, principal })
-    : null;
+  const advanced =
+    takesResults(work) && !work.hasTaken(known)
+      ? work.try(known.input, now, originOf(known))
+      : null;
   if (advanced?.ok) work.take(advanced);
+  const taken = advanced?.ok ?? work.hasTaken(known);
   resident.end(work);
-  return advanced?.ok ?? false;
+  if (taken) return "recorded";
+  return advanced !== null && isFull(advanced) ? "never" : "later";
+}
+
+function isFull(advanced: Advanced): boolean {
+  return !advanced.ok && advanced.fault.limit === "recordsPerActor";
 }
 
 /**

@@ -4,12 +4,13 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Reply } from "../base/reply.ts";
 import { remindedOf } from "../lifecycle/activities.ts";
+import { isOver } from "../lifecycle/fire-activity.ts";
 import type { Input } from "../lifecycle/input.ts";
 import { runningActivity } from "../lifecycle/settle.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
 import { actorMeant } from "./guards.ts";
-import { startOf, without } from "./outbox.ts";
+import { cameAt, startOf, without } from "./outbox.ts";
 import { keepKnown, takesResults } from "./record-known.ts";
 import { recordOf } from "./record-rows.ts";
 import { answer, refuseFault } from "./replies.ts";
@@ -20,7 +21,7 @@ type Result = Extract<Input, { kind: "activity_done" | "activity_failed" }>;
 
 /**
  * The result of an activity, from whoever did the work: one record, whatever becomes of it; none for a repeat of the
- * result that it has. An actor that is held back keeps it until it goes on.
+ * result that it has. An actor that is held back keeps it until it goes on; it is in time if it was when it came.
  */
 export async function settle(resident: Resident, command: SettleCommand): Promise<Reply> {
   const { id, ref, round, by, principal } = command;
@@ -36,8 +37,10 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
     resident.end(work);
     return answer(200, { taken: false, status: "failed", same: false }, work.actor.envelope.seq);
   }
-  const kept = keptResult(resident, ref);
-  const before = activity === null ? recorded(resident, actor.envelope, ref) : kept;
+  const kept = startOf(resident.outbox, ref)?.known ?? null;
+  const inTime = (at: number) => !isOver(envelope, ref, at);
+  const known = kept !== null && inTime(cameAt(kept)) ? (kept.input as Result) : null;
+  const before = activity === null ? recorded(resident, actor.envelope, ref) : known;
   const same = before !== null && isSame(before, input);
   const reminded = remindedOf(activity?.task);
   const settled = (taken: boolean): Reply => {
@@ -51,8 +54,8 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
     resident.end(work);
     // Nobody has to begin it any more.
     const others = without(resident.outbox, "start", ref);
-    return keepKnown(resident, activity, { input, by, principal }, others)
-      ? settled(true)
+    return keepKnown(resident, activity, { input, by, principal, at: now }, others)
+      ? settled(inTime(now))
       : refuse("unavailable", `The actor '${id}' is ${envelope.status} and can keep no more.`);
   }
   const advanced = work.try(input, now, { key: null, request: null, by, principal });
@@ -66,11 +69,6 @@ function resultOf({ ref, outcome, attempts, errors = [] }: SettleCommand): Resul
   return "output" in outcome
     ? { kind: "activity_done", ref, output: outcome.output, attempts, ...before }
     : { kind: "activity_failed", ref, error: outcome.error, ...before };
-}
-
-/** A result that came while the actor was held back. */
-function keptResult(resident: Resident, ref: string): Result | null {
-  return (startOf(resident.outbox, ref)?.known?.input as Result | undefined) ?? null;
 }
 
 /** The result that an activity has ended, failed or been parked by. */

@@ -7,14 +7,15 @@ import { NO_ORIGIN } from "../lifecycle/input.ts";
 import type { Input, Origin } from "../lifecycle/input.ts";
 import { moveBy } from "../lifecycle/move.ts";
 import { refuseMove } from "../lifecycle/refuse-move.ts";
+import { actorTime } from "../lifecycle/timers.ts";
 import type { LogRecord, Timer } from "../lifecycle/types.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { winnerAt } from "../migration/evaluate.ts";
 import type { Move } from "../migration/rule.ts";
 import type { ReadyRule } from "../registry/rule-cache.ts";
 import type { Laws } from "./laws.ts";
-import { hasRoom, outboxAfter, soFar } from "./outbox.ts";
-import type { OutboxItem } from "./outbox.ts";
+import { hasRoom, knownBefore, originOf, outboxAfter, soFar } from "./outbox.ts";
+import type { Known, OutboxItem } from "./outbox.ts";
 
 /** Where a work can go back to. */
 export interface Mark {
@@ -76,10 +77,14 @@ export class Work {
     return movedTo;
   }
 
-  /** The actor's clock: the server's, moved by the development clock, never behind its last record. */
   now(serverTime: number): number {
-    const { clockOffsetMs, at } = this.#actor.envelope;
-    return Math.max(serverTime + clockOffsetMs, at);
+    return actorTime(this.#actor.envelope, serverTime);
+  }
+
+  /** Whether what waited for its record has it by now. */
+  hasTaken(known: Known): boolean {
+    const waits = (items: readonly OutboxItem[]) => items.some((item) => item.known === known);
+    return waits(this.#outbox) && !waits(this.#left);
   }
 
   try(input: Input, at: number, origin: Origin): Advanced {
@@ -119,7 +124,7 @@ export class Work {
 
   /**
    * Fires what is due, in due order, at most `most` timers, with a point before each and after the last; `timeOf` tells
-   * each firing's time. False when due timers remain: the batch is full, or the actor takes no more records.
+   * each firing's time. What had come before a timer was due, and could not be recorded then, has its turn before it. False when due timers remain: the batch is full, or the actor takes no more records.
    */
   fireDue(
     until: number,
@@ -132,8 +137,12 @@ export class Work {
       const timer = this.#next;
       if (timer === null || timer.dueAt > until) return true;
       if (fired === most) return false;
-      const at = Math.max(timeOf(timer.dueAt), this.#actor.envelope.at);
-      const outcome = this.try(this.#firing(timer), at, NO_ORIGIN);
+      const known = this.#knownBefore(timer);
+      const at = Math.max(timeOf(known?.at ?? timer.dueAt), this.#actor.envelope.at);
+      const outcome =
+        known === null
+          ? this.try(this.#firing(timer), at, NO_ORIGIN)
+          : this.try(known.input, at, originOf(known));
       if (!outcome.ok) return false;
       this.#add(outcome);
     }
@@ -198,6 +207,15 @@ export class Work {
     const late = timer.kind === "activity" && timer.what === "deadline";
     const so = late ? soFar(this.#outbox, timer.activity) : null;
     return so === null ? input : { ...input, so };
+  }
+
+  #knownBefore({ dueAt }: Timer): Known | null {
+    if (this.#outbox.every(({ known }) => known === undefined)) return null;
+    return knownBefore(this.#left, dueAt);
+  }
+
+  get #left(): readonly OutboxItem[] {
+    return outboxAfter(this.#outbox, this.records);
   }
 
   /** The timer that fires next; none does while the actor is paused or stranded. */

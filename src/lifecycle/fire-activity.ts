@@ -40,6 +40,17 @@ export function fireActivity(
   }
 }
 
+/** Whether an activity that runs has no time left, fired or not: who is held back fires nothing. */
+export function isOver({ timers }: Envelope, ref: string, at: number): boolean {
+  return timers.some(
+    (timer) =>
+      timer.kind === "activity" &&
+      timer.activity === ref &&
+      (timer.what === "deadline" || timer.what === "expiry") &&
+      timer.dueAt <= at,
+  );
+}
+
 /** Its time is over, or it has nothing to wait for: its result comes from here, and whoever works for it is told. */
 function endNow(actor: Actor, due: Due, fired: Fired, at: number, origin: Origin): Advanced {
   const activity = runningActivity(actor.envelope, due.activity);

@@ -69,6 +69,14 @@ function nextDueAt(envelope: Envelope): number | null {
   return envelope.timers[0]?.dueAt ?? null;
 }
 
+/** An actor's clock: the server's, moved by the development clock, never behind its last record. */
+export function actorTime(
+  { clockOffsetMs, at }: Pick<Envelope, "clockOffsetMs" | "at">,
+  serverTime: number,
+): number {
+  return Math.max(serverTime + clockOffsetMs, at);
+}
+
 /** When the object must be woken by the server's clock, or null. While paused, due times are only kept. */
 export function alarmTime(envelope: Envelope): number | null {
   const dueAt = nextDueAt(envelope);

@@ -13,6 +13,7 @@ import {
 import { call, expectProblem } from "../support/api.ts";
 import type { Answer, Body } from "../support/api.ts";
 import { claimed, evictQueue, queueName, tasksOf, untilTasks } from "../support/tasks.ts";
+import { until } from "../support/until.ts";
 import { deleteWebhooks, outside, untilDeliveries, webhookOn } from "../support/webhooks.ts";
 
 const HOUR = 3_600_000;
@@ -72,6 +73,15 @@ async function later(id: string, queue: string, hours: number): Promise<void> {
   expect((await advanceClock(id, hours * HOUR)).status).toBe(200);
   await evict(id);
   await evictQueue(queue);
+}
+
+async function control(id: string, action: "pause" | "resume"): Promise<void> {
+  expect((await call("POST", `/v1/actors/${id}/${action}`, { body: {} })).status).toBe(200);
+}
+
+async function untilState(id: string, state: string): Promise<void> {
+  const { body } = await call("GET", `/v1/actors/${id}/wait?state=${state}&timeoutMs=30000`);
+  expect(body.matched, JSON.stringify(body)).toBe(true);
 }
 
 describe("an approval", () => {
@@ -305,11 +315,36 @@ describe("an approval", () => {
 
   it("decided while its actor is paused counts when the actor goes on", async () => {
     const { id, task } = await asked();
-    await call("POST", `/v1/actors/${id}/pause`, { body: {} });
+    await control(id, "pause");
     expect((await decide(task, { approved: true, by: "dora" })).status).toBe(200);
     expect((await actorNow(id)).stateValue).toBe("waiting");
-    await call("POST", `/v1/actors/${id}/resume`, { body: {} });
-    const { body } = await call("GET", `/v1/actors/${id}/wait?state=decided&timeoutMs=30000`);
-    expect(body.matched).toBe(true);
+    await control(id, "resume");
+    await untilState(id, "decided");
+  });
+
+  it("decided in time while its actor is paused counts also where the actor goes on after that time", async () => {
+    const { id, queue, task } = await asked();
+    await control(id, "pause");
+    expect((await decide(task, { approved: true, by: "dora" })).status).toBe(200);
+    await later(id, queue, 80);
+    await control(id, "resume");
+    await untilState(id, "decided");
+    expect((await tasksOf(`queue=${queue}`))[0]).toMatchObject({ status: "done", endedBy: "dora" });
+    await expectReplays(id);
+  });
+
+  it("decided too late while its actor is paused is refused", async () => {
+    const { id, queue, task } = await asked();
+    await control(id, "pause");
+    await later(id, queue, 73);
+    expectProblem(await decide(task, { approved: true, by: "dora" }), 409, "task_closed");
+    await untilTasks(queue, ([one]) => one.status === "expired");
+    await control(id, "resume");
+    await untilState(id, "undecided");
+    await until(
+      () => records(id),
+      (log) => log.at(-1)?.reason === "late",
+    );
+    await expectReplays(id);
   });
 });

@@ -1,5 +1,6 @@
 import { vi } from "vitest";
-import { actorNow } from "./actors.ts";
+import type { OutboxItem } from "../../src/actor/outbox.ts";
+import { actorNow, sqlIn } from "./actors.ts";
 import type { Body } from "./api.ts";
 import { until } from "./until.ts";
 
@@ -70,6 +71,12 @@ export function caller(input: object, more: object = {}): object {
       failed: { on: { GO: "calling" } },
     },
   };
+}
+
+/** What is still to be done outside, as it is on the disk. */
+export async function outboxOf(id: string): Promise<OutboxItem[]> {
+  const [row] = await sqlIn<{ outbox: string }>(id, "SELECT outbox FROM actor");
+  return JSON.parse(row?.outbox || "[]") as OutboxItem[];
 }
 
 /** The actor, as soon as it is in that state. */

@@ -1,8 +1,20 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { LIMITS } from "../../../src/base/limits.ts";
-import { arrived, caller, service } from "../../support/activities.ts";
-import { actorNow, evict, expectReplays, sent, spawned, sqlIn } from "../../support/actors.ts";
+import { arrived, caller, outboxOf, service } from "../../support/activities.ts";
+import {
+  actorNow,
+  alarmOf,
+  evict,
+  expectReplays,
+  ringAlarm,
+  sent,
+  spawned,
+  sqlIn,
+} from "../../support/actors.ts";
 import { call, expectProblem } from "../../support/api.ts";
+import { lowered } from "../../support/limits.ts";
+import { silence } from "../../support/silence.ts";
+import { until } from "../../support/until.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -52,5 +64,32 @@ describe("an actor that has no room for more to do outside", () => {
     await owes(id, FULL);
     const ended = await call("POST", `/v1/actors/${id}/terminate`, { body: {} });
     expect(ended).toMatchObject({ status: 200, body: { status: "terminated" } });
+  });
+});
+
+describe("an actor that may have no more records", () => {
+  test("forgets what it can never write down, and has no alarm for it", async () => {
+    silence();
+    const answered = Promise.withResolvers<void>();
+    service(async () => {
+      await answered.promise;
+      return new Response("fine");
+    });
+    const id = await spawned(caller({}));
+    await sent(id, "GO");
+    onTestFinished(lowered("recordsPerActor", 2));
+    answered.resolve();
+    await until(
+      () => outboxOf(id),
+      ({ length }) => length === 0,
+    );
+    // What is left is for the directory.
+    await ringAlarm(id);
+    expect(await alarmOf(id)).toBeNull();
+    expect(await actorNow(id)).toMatchObject({ stateValue: "calling", seq: 2 });
+    expectProblem(await sent(id, "LEAVE"), 422, "limit_exceeded");
+    const ended = await call("POST", `/v1/actors/${id}/terminate`, { body: {} });
+    expect(ended).toMatchObject({ status: 200, body: { status: "terminated" } });
+    await expectReplays(id);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { arrived, caller, hanging, service } from "../../support/activities.ts";
+import { arrived, caller, hanging, outboxOf, service } from "../../support/activities.ts";
 import {
   actorNow,
   advanceClock,
@@ -10,7 +10,6 @@ import {
   ringAlarm,
   sent,
   spawned,
-  sqlIn,
 } from "../../support/actors.ts";
 import { call, expectProblem } from "../../support/api.ts";
 import { until } from "../../support/until.ts";
@@ -21,12 +20,6 @@ const once = { retry: { maxAttempts: 1 } };
 
 async function control(id: string, action: string, body: object = {}) {
   return await call("POST", `/v1/actors/${id}/${action}`, { body });
-}
-
-/** What is still to be done outside, as it is on the disk. */
-async function outboxOf(id: string) {
-  const [row] = await sqlIn<{ outbox: string }>(id, "SELECT outbox FROM actor");
-  return JSON.parse(row?.outbox || "[]");
 }
 
 describe("a paused actor", () => {

@@ -2,10 +2,12 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { SettleCommand } from "../../../src/actor/rpc.ts";
 import type { AttemptNote } from "../../../src/activities/types.ts";
 import { DEFAULT_TENANT } from "../../../src/base/ids.ts";
-import { arrived, caller, hanging, service } from "../../support/activities.ts";
+import { LIMITS } from "../../../src/base/limits.ts";
+import { arrived, caller, hanging, outboxOf, service } from "../../support/activities.ts";
 import type { OutgoingCall } from "../../support/activities.ts";
 import {
   actorNow,
+  advanceClock,
   crash,
   expectReplays,
   objectOf,
@@ -42,9 +44,9 @@ async function settled(
 }
 
 /** An actor whose activity `2:0` waits for its result. */
-async function working(): Promise<string> {
+async function working(input: object = {}, more: object = {}): Promise<string> {
   service(hanging);
-  const id = await spawned(caller({}));
+  const id = await spawned(caller(input, more));
   await sent(id, "GO");
   return id;
 }
@@ -101,7 +103,121 @@ describe("a result from outside", () => {
   });
 });
 
+describe("a result that came while its actor was paused", () => {
+  /** What the log says after the pause and its end, by kind and by what fired. */
+  async function since(id: string): Promise<string[]> {
+    const log = await records(id);
+    const resumed = log.findIndex(({ kind }) => kind === "resumed");
+    return log.slice(resumed + 1).map(({ kind, type, reason }) => reason ?? type ?? kind);
+  }
+
+  test("before the deadline is taken before it, over a crash, though the actor goes on after it", async () => {
+    const id = await working({ deadlineMs: 60_000 });
+    await control(id, "pause");
+    await advanceClock(id, 50_000);
+    expect(await settled(id, "2:0", "a")).toMatchObject({ taken: true });
+    await advanceClock(id, 50_000);
+    await crash();
+    await control(id, "resume");
+    expect((await arrived(id, "done")).context.got).toBe("a");
+    expect(await since(id)).toEqual(["@done:call"]);
+    expect(await outboxOf(id)).toEqual([]);
+    await expectReplays(id);
+  });
+
+  test("after the deadline is late, and recorded when the actor goes on", async () => {
+    const id = await working({ deadlineMs: 60_000 });
+    await control(id, "pause");
+    await advanceClock(id, 60_000);
+    const refused = { taken: false, status: null, same: false };
+    expect(await settled(id, "2:0", "a")).toEqual(refused);
+    expect(await settled(id, "2:0", "a")).toEqual(refused);
+    await control(id, "resume");
+    expect((await arrived(id, "failed")).context.got.code).toBe("deadline");
+    await until(
+      () => since(id),
+      ({ length }) => length === 2,
+    );
+    expect(await since(id)).toEqual(["@error:call", "late"]);
+    expect(await outboxOf(id)).toEqual([]);
+    await expectReplays(id);
+  });
+
+  test("takes its turn among the timers that were due meanwhile", async () => {
+    const after = (ms: number) => ({
+      [ms]: { actions: { type: "@perdure.setRef", name: "r", value: `${ms}` } },
+    });
+    const leaving = { after: { ...after(10_000), ...after(70_000), 90_000: "idle" } };
+    const machine = caller({ deadlineMs: 80_000 }) as { states: { calling: object } };
+    Object.assign(machine.states.calling, leaving);
+    service(hanging);
+    const id = await spawned(machine);
+    await sent(id, "GO");
+    await control(id, "pause");
+    await advanceClock(id, 20_000);
+    expect(await settled(id, "2:0", "a")).toMatchObject({ taken: true });
+    await advanceClock(id, 100_000);
+    await control(id, "resume");
+    await arrived(id, "done");
+    expect(await since(id)).toEqual(["@timer:calling:10000", "@done:call"]);
+    await expectReplays(id);
+  });
+
+  test("is late where a timer that was due before it has left the state", async () => {
+    const machine = caller({}) as { states: { calling: object } };
+    Object.assign(machine.states.calling, { after: { 10_000: "idle" } });
+    service(hanging);
+    const id = await spawned(machine);
+    await sent(id, "GO");
+    await control(id, "pause");
+    await advanceClock(id, 20_000);
+    await settled(id, "2:0", "a");
+    await control(id, "resume");
+    await until(
+      () => since(id),
+      ({ length }) => length === 2,
+    );
+    expect(await since(id)).toEqual(["@timer:calling:10000", "late"]);
+    expect(await outboxOf(id)).toEqual([]);
+    await expectReplays(id);
+  });
+
+  test("is late where the actor was terminated", async () => {
+    const id = await working();
+    await control(id, "pause");
+    await settled(id, "2:0", "a");
+    await control(id, "terminate");
+    const log = await until(
+      () => records(id),
+      (now) => now.at(-1)?.reason === "late",
+    );
+    expect(log.at(-1)).toMatchObject({ kind: "activity_done", by: "worker" });
+    expect(await outboxOf(id)).toEqual([]);
+    await expectReplays(id);
+  });
+});
+
 describe("a result that cannot be written down", () => {
+  test("is taken before a deadline that passes until it can be", async () => {
+    silence();
+    service(() => new Response("fine"));
+    const id = await spawned(caller({ deadlineMs: 3_600_000 }));
+    await sqlIn(
+      id,
+      "CREATE TRIGGER broken BEFORE INSERT ON log WHEN NEW.kind = 'activity_done' BEGIN SELECT RAISE(ABORT, 'injected'); END",
+    );
+    await sent(id, "GO");
+    await until(
+      () => outboxOf(id),
+      ([item]) => item?.known !== undefined,
+    );
+    await sqlIn(id, "DROP TRIGGER broken");
+    await advanceClock(id, 7_200_000);
+    expect((await arrived(id, "done")).context.got.body).toBe("fine");
+    expect((await records(id)).filter(({ kind }) => kind === "activity_done")).toHaveLength(1);
+    await expectReplays(id);
+  });
+
   test("is asked for again under the same key", async () => {
     silence();
     const calls = service(() => new Response("fine"));
@@ -115,12 +231,13 @@ describe("a result that cannot be written down", () => {
       async () => calls.length,
       (count) => count === 1,
     );
-    const [row] = await until(
-      () => sqlIn<{ outbox: string }>(id, "SELECT outbox FROM actor"),
-      ([one]) => one?.outbox.includes("known") === true,
+    const kept = await until(
+      () => outboxOf(id),
+      ([item]) => item?.known !== undefined,
     );
-    expect(JSON.parse(row?.outbox ?? "[]")).toMatchObject([{ attempts: 0 }]);
+    expect(kept).toMatchObject([{ attempts: 0 }]);
     await sqlIn(id, "DROP TRIGGER broken");
+    await advanceClock(id, LIMITS.alarmRetryMostMs);
     const { context } = await arrived(id, "done");
     expect(context.got.body).toBe("fine");
     // It was kept, so nobody was asked twice.
