@@ -1,4 +1,5 @@
 import { callObject } from "../base/call-object.ts";
+import { LIMITS } from "../base/limits.ts";
 import { logError } from "../base/log.ts";
 import type { Env } from "../env.ts";
 import type { AlarmClock } from "../storage/alarm-clock.ts";
@@ -30,7 +31,7 @@ export class Queue {
   readonly #db: Db;
   #name: QueueName | null = null;
   #unended: number | null = null;
-  #watched = false;
+  #watchedUntil = 0;
 
   constructor({ env, db, alarm, inBackground }: QueueNeeds) {
     this.env = env;
@@ -89,15 +90,16 @@ export class Queue {
     this.alarm.ensure(changes.due_at ?? null);
   }
 
-  /** Once per life of the object: the tenant's registry looks after its alarm. */
+  /** By the tenant's registry, which sees when the alarm is lost. Asked for once per life and interval. */
   beWatched(): void {
     const tenant = this.name?.tenant;
-    if (this.#watched || tenant === undefined) return;
-    this.#watched = true;
+    const now = Date.now();
+    if (now < this.#watchedUntil || tenant === undefined) return;
+    this.#watchedUntil = now + LIMITS.watchMs;
     const begun = callObject(this.env.REGISTRY, tenant, true, (registry) => registry.watch());
     this.inBackground(
       begun.catch((error: unknown) => {
-        this.#watched = false;
+        this.#watchedUntil = 0;
         logError("warn", error, { during: "queue watch" });
       }),
     );

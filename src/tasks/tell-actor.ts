@@ -35,9 +35,10 @@ export class Teller {
     const row = this.#owed(taskId);
     if (row === null) return null;
     const reply = await this.#ask(row);
-    // It may have been withdrawn meanwhile.
+    // It may have been withdrawn meanwhile, or run again: then this was about another round.
     const present = this.#owed(taskId);
     if (present === null) return null;
+    if (roundOf(present) !== roundOf(row)) return this.#tell(taskId);
     const now = Date.now();
     if (reply.ok) {
       const { taken, same, status, reminded } = reply.settled;
