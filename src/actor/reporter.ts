@@ -40,7 +40,7 @@ interface Told {
  */
 export class Reporter implements Observer {
   readonly #resident: Resident;
-  readonly #background: (work: Promise<void>) => void;
+  readonly #background: (work: Promise<unknown>) => void;
   /** Null: nothing can be said of what the shard knows. */
   #told: Told | null = null;
   /** The incarnation of which the shard has confirmed an entry in this wake. */
@@ -53,7 +53,7 @@ export class Reporter implements Observer {
   #telling = false;
 
   /** `background` keeps the object alive for work that no answer waits for. */
-  constructor(resident: Resident, background: (work: Promise<void>) => void) {
+  constructor(resident: Resident, background: (work: Promise<unknown>) => void) {
     this.#resident = resident;
     this.#background = background;
   }
@@ -182,9 +182,11 @@ export class Reporter implements Observer {
     const { tenant, id, uid } = actor.envelope;
     const told = this.#standing(actor, "sent");
     const entry: Entry = entryOf(actor, books, this.#changedAt);
+    const unsure = this.#told === null;
     this.#told = told;
+    let arrived: boolean;
     try {
-      await this.#call(tenant, id, (shard) => shard.put(entry));
+      arrived = (await this.#call(tenant, id, (shard) => shard.put(entry))) === true;
     } catch (error) {
       // It may have arrived all the same.
       if (this.#told === told) this.#told = null;
@@ -192,16 +194,33 @@ export class Reporter implements Observer {
     }
     this.#confirmed = uid;
     if (this.#told === told) told.state = "confirmed";
+    if (arrived || unsure) this.#background(this.#visit());
   }
 
-  async #call(
+  /**
+   * Goes by the rules as they are now. A sweep over a definition may have ended before the shard knew that the actor is on it;
+   * whatever was in force by then is known by now.
+   */
+  async #visit(): Promise<void> {
+    const resident = this.#resident;
+    try {
+      await resident.ready();
+      if (resident.actor !== null) resident.end(resident.begin(resident.actor).work);
+    } catch (error) {
+      logError("warn", error, { during: "going by the rules" });
+    }
+  }
+
+  async #call<T>(
     tenant: string,
     id: string,
-    call: (shard: ReturnType<Env["DIRECTORY"]["getByName"]>) => Promise<Wrapped<null>>,
-  ): Promise<void> {
+    call: (shard: ReturnType<Env["DIRECTORY"]["getByName"]>) => Promise<Wrapped<T>>,
+  ): Promise<T> {
     const { env } = this.#resident;
     const count = (await shardCount(env, tenant, true)) as number;
     const name = entryShard(tenant, count, id);
-    unwrapped(await within(LIMITS.directoryCallMs, callObject(env.DIRECTORY, name, true, call)));
+    return unwrapped(
+      await within(LIMITS.directoryCallMs, callObject(env.DIRECTORY, name, true, call)),
+    );
   }
 }

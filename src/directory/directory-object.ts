@@ -74,19 +74,23 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
     return this.#commits.commits;
   }
 
-  put(entry: Entry): Promise<Wrapped<null>> {
+  put(entry: Entry): Promise<Wrapped<boolean>> {
     return asWrapped(() => this.#change((shard) => put(shard, entry, Date.now())));
   }
 
   bury(gone: Buried): Promise<Wrapped<null>> {
     return asWrapped(async () => {
       const idHash = await sha256Hex(gone.id);
-      return await this.#change((shard) => bury(shard, { ...gone, idHash }, Date.now()));
+      await this.#change((shard) => bury(shard, { ...gone, idHash }, Date.now()));
+      return null;
     });
   }
 
   unavailable(actor: { id: string; uid: string }): Promise<Wrapped<null>> {
-    return asWrapped(() => this.#change((shard) => unavailable(shard, actor, Date.now())));
+    return asWrapped(async () => {
+      await this.#change((shard) => unavailable(shard, actor, Date.now()));
+      return null;
+    });
   }
 
   list(query: { filter: Filter; after: Place | null; limit: number }) {
@@ -169,10 +173,9 @@ export class DirectoryObject extends DurableObject<Env> implements DirectoryRpc 
   }
 
   /** A change in the next group. */
-  async #change(change: (shard: Shard) => void): Promise<null> {
+  async #change<T>(change: (shard: Shard) => T): Promise<T> {
     await this.#alarm.known();
-    await this.#commits.add(() => change(this.#open()));
-    return null;
+    return await this.#commits.add(() => change(this.#open()));
   }
 
   #read<T>(read: (shard: Shard) => T, nothing: () => T): Promise<Wrapped<T>> {

@@ -12,21 +12,25 @@ import { refChanges } from "./owed-refs.ts";
 import type { Entry } from "./rpc.ts";
 import type { Shard } from "./shard.ts";
 
-/** Takes an entry if it is news: in a transaction, synchronously. What changes nothing writes nothing. */
-export function put(shard: Shard, entry: Entry, now: number): void {
+/**
+ * Takes an entry if it is news: in a transaction, synchronously. What changes nothing writes nothing. True where the actor was
+ * not known on its definition.
+ */
+export function put(shard: Shard, entry: Entry, now: number): boolean {
   const fault = entryFault(entry);
   if (fault !== null) throw new PerdureError("invalid_request", fault);
   const { db } = shard;
   const row = findEntry(db, entry.id);
-  if (row && compareAges(entry, ageOf(row)) < 0) return;
+  if (row && compareAges(entry, ageOf(row)) < 0) return false;
   const same = row !== null && row.uid === entry.uid;
   // Where the incarnation has a row, it was not buried.
-  if (!same && hasTombstone(db, entry.uid)) return;
+  if (!same && hasTombstone(db, entry.uid)) return false;
 
   const to = shard.classFor(classOf(entry));
   const next = rowOf(entry, shard, to.n, same ? row : null);
   // A repeat says nothing of an actor that was woken in vain, and is not tried sooner for it.
-  if (row && sameRow(row, next)) return;
+  if (row && sameRow(row, next)) return false;
+  const from = row && shard.classOf(row.class);
   forgetRousing(shard, entry.id);
   writeEntry(db, next, row?.moves !== next.moves);
   if (row && !same) keepSums(db, row);
@@ -34,8 +38,9 @@ export function put(shard: Shard, entry: Entry, now: number): void {
     const before = row ? refsOf(row) : {};
     owe(shard, refChanges(entry.id, before, entry.refs, entry, !same), now);
   }
-  shard.moved(entry.id, row && shard.classOf(row.class), to, entry.dueAt);
+  shard.moved(entry.id, from, to, entry.dueAt);
   shard.lag.note(now - entry.changedAt, now);
+  return !same || from?.is.definitionId !== entry.definitionId;
 }
 
 export function ageOf(row: EntryRow): { bornAt: number; uid: string; seq: number } {

@@ -175,8 +175,11 @@ export interface OutcomesQuery {
 
 /** One shard of a tenant's directory, named `tenant/number`. Stays compatible one version back and forth. */
 export interface DirectoryRpc {
-  /** Takes an entry unless it knows a younger one or a tombstone of this incarnation; durable when it answers. */
-  put(entry: Entry): Promise<Wrapped<null>>;
+  /**
+   * Takes an entry unless it knows a younger one or a tombstone of this incarnation; durable when it answers. True where the
+   * actor was not known on its definition before, so that a sweep over that may have missed it; null from the version before.
+   */
+  put(entry: Entry): Promise<Wrapped<boolean | null>>;
   /** An incarnation is gone for good: no older news brings it back. */
   bury(gone: Buried): Promise<Wrapped<null>>;
   /** An incarnation says that its definition cannot be had: it is marked, and woken now and then until it can. */
