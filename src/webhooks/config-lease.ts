@@ -8,6 +8,8 @@ import type { WebhookName } from "../storage/webhook-schema.ts";
 export class ConfigLease {
   readonly #env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">;
   #held: { config: WebhookConfig | null; until: number } | null = null;
+  /** What was asked for before it was last forgotten may be older than that, and is not relied on. */
+  #forgets = 0;
 
   constructor(env: Pick<Env, "REGISTRY" | "PERDURE_PROFILE">) {
     this.#env = env;
@@ -17,9 +19,15 @@ export class ConfigLease {
   async read({ tenant, id }: WebhookName): Promise<WebhookConfig | null> {
     const begun = Date.now();
     if (this.#held !== null && begun < this.#held.until) return this.#held.config;
-    const config = given(await this.#env.REGISTRY.getByName(tenant).webhookConfig(id));
-    this.#held = { config, until: begun + leaseMs(this.#env) };
-    return config;
+    const { REGISTRY } = this.#env;
+    for (;;) {
+      const forgets = this.#forgets;
+      // oxlint-disable-next-line no-await-in-loop -- again only after a change
+      const config = given(await REGISTRY.getByName(tenant).webhookConfig(id));
+      if (forgets !== this.#forgets) continue;
+      this.#held = { config, until: begun + leaseMs(this.#env) };
+      return config;
+    }
   }
 
   /** The receiver at `url` wants no more. */
@@ -30,6 +38,7 @@ export class ConfigLease {
   }
 
   forget(): void {
+    this.#forgets += 1;
     this.#held = null;
   }
 }

@@ -84,11 +84,12 @@ export class Courier {
     const begun = Date.now();
     const nothingToPrune = prune(db, begun);
     if (dueDeliveries(db, begun, 1).length > 0) {
-      // Before anything else: whatever happens now, somebody comes back.
-      alarm.ensure(begun + WATCH_MS);
+      // What is due has an alarm, which the platform keeps until a round has set the next one.
       const present = await config.read(name);
       if (present === null) return erase();
       if (present.state === "disabled") return alarm.ensure(Date.now() + DISABLED_PAUSE_MS);
+      // Before any attempt: whatever happens now, somebody comes back.
+      alarm.ensure(begun + WATCH_MS);
       await this.#sendDue(name, begun + ROUND_MS);
       // Erased meanwhile.
       if (readWebhookName(db) === null) return;
