@@ -206,7 +206,7 @@ export class Performer implements Observer {
     let pauseMs: number = LIMITS.effectRetryMostMs;
     let full = false;
     try {
-      const recorded = await recordKnown(this.#resident, uid, known);
+      const recorded = await recordKnown(this.#resident, uid, effect, known);
       if (recorded === "recorded") return;
       full = recorded === "never";
     } catch (error) {
@@ -219,9 +219,8 @@ export class Performer implements Observer {
     const { actor } = this.#resident;
     if (item === null || actor === null) return;
     if (full) {
-      logError("warn", new Error("The actor has no room for a record."), {
-        during: "recording a result",
-      });
+      const error = new Error("The actor has as many records as it may have.");
+      logError("warn", error, { during: "recording a result" });
       this.#keep(item, null);
       return;
     }

@@ -1,5 +1,5 @@
 import type { Advanced } from "../lifecycle/conclude.ts";
-import type { Activity } from "../lifecycle/types.ts";
+import type { Activity, Effect } from "../lifecycle/types.ts";
 import { hasRoom, originOf } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
@@ -12,12 +12,14 @@ import type { Work } from "./work.ts";
 export async function recordKnown(
   resident: Resident,
   uid: string,
+  effect: Effect,
   known: Known,
 ): Promise<"recorded" | "later" | "never"> {
   await resident.ready();
-  const { actor } = resident;
-  // Gone, and its work with it.
+  const { actor, outbox } = resident;
+  // Gone, and its work with it; or it has set out again, and this is of the round before.
   if (actor?.envelope.uid !== uid) return "recorded";
+  if (!outbox.some((item) => item.effect === effect)) return "recorded";
   const { work, now } = resident.begin(actor);
   const advanced =
     takesResults(work) && !work.hasTaken(known)

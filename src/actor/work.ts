@@ -77,6 +77,7 @@ export class Work {
     return movedTo;
   }
 
+  /** On the actor's clock. */
   now(serverTime: number): number {
     return actorTime(this.#actor.envelope, serverTime);
   }
@@ -124,7 +125,8 @@ export class Work {
 
   /**
    * Fires what is due, in due order, at most `most` timers, with a point before each and after the last; `timeOf` tells
-   * each firing's time. What had come before a timer was due, and could not be recorded then, has its turn before it. False when due timers remain: the batch is full, or the actor takes no more records.
+   * each firing's time. What had come before a timer was due, and could not be recorded then, has its turn before it. False
+   * when due timers remain: the batch is full, or the actor takes no more records.
    */
   fireDue(
     until: number,

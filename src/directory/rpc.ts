@@ -206,8 +206,8 @@ export interface DirectoryRpc {
   /**
    * Living actors on `from` that a sweep has to ask, behind an id: in the first stage those that codes say match, in the
    * second all whose decision may be out of date or is not sure, and those that match by now, unless the rule has refused
-   * them. Never one that has surely diverged, that is held, or that the rule has moved. `looked` counts the entries that the page went over. A page may be empty and not
-   * the last; that one has `next` null.
+   * them. Never one that has surely diverged, that is held, or that the rule has moved. `looked` counts the entries that the
+   * page went over. A page may be empty and not the last; that one has `next` null.
    */
   candidates(query: CandidatesQuery): Promise<Wrapped<Candidates>>;
   /** What became of actors by a rule, behind an id. */
