@@ -10,6 +10,8 @@ import { expectMembers } from "./sdk-members.ts";
 
 const ACTORS = 400;
 const KILLS = 5;
+/** So that an operation takes some seconds on whatever machine, and a kill comes in the middle. */
+const env = { PERDURE_WAKES_PER_SECOND: "100" };
 
 const counter = {
   id: "counter",
@@ -29,7 +31,7 @@ let server: RunningServer;
 let client: Client;
 
 async function start(): Promise<void> {
-  server = await startServer({ persistTo });
+  server = await startServer({ persistTo, env });
   client = createClient({ baseUrl: server.url, apiKey: "dev" });
 }
 
@@ -84,7 +86,7 @@ describe("a bulk operation on a real server", () => {
       const known = seen.at(-1) ?? 0;
       // From when it goes on, a moment that nobody chose.
       if ((await progress(id, known)) === ACTORS) break;
-      await new Promise((resolve) => setTimeout(resolve, (state / 2_147_483_648) * 40));
+      await new Promise((resolve) => setTimeout(resolve, (state / 2_147_483_648) * 400));
       await server.kill();
       await start();
       seen.push((await client.bulk.get(id)).counts.succeeded);

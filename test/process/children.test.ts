@@ -60,7 +60,7 @@ const foreman = {
   },
 };
 
-const PINGS = 300;
+const PINGS = 2_000;
 
 /** Answers whoever tells it, so often. */
 const player = {
