@@ -96,7 +96,12 @@ async function fingerprintOfSources(): Promise<string> {
 async function removeOld(): Promise<void> {
   for (const name of await readdir(BUNDLES)) {
     const path = join(BUNDLES, name);
-    const age = Date.now() - (await stat(path)).mtimeMs;
-    if (age > DAY_MS) await rm(path, { recursive: true, force: true });
+    try {
+      const age = Date.now() - (await stat(path)).mtimeMs;
+      if (age > DAY_MS) await rm(path, { recursive: true, force: true });
+    } catch (error) {
+      // Another process may have renamed its draft meanwhile, or removed what is old.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
   }
 }
