@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
+import { until } from "../support/until.ts";
 
 const machine = {
   id: "crash",
@@ -102,10 +103,10 @@ describe("after SIGKILL", () => {
         `spawn-${writer}`,
       );
     }
-    const until = Date.now() + 60_000;
+    const end = Date.now() + 60_000;
     const stop = new AbortController();
     const writing = acknowledged.map(async (keys, writer) => {
-      for (let index = 0; !stop.signal.aborted && Date.now() < until; index += 1) {
+      for (let index = 0; !stop.signal.aborted && Date.now() < end; index += 1) {
         const key = `w${writer}-${index}`;
         const answer = await call(
           "POST",
@@ -116,13 +117,15 @@ describe("after SIGKILL", () => {
         if (answer?.status === 200) keys.push(key);
       }
     });
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await until(
+      () => acknowledged.flat().length,
+      (total) => total > 50,
+      60_000,
+    );
     await killed();
     stop.abort();
     await Promise.all(writing);
     await start();
-    const total = acknowledged.flat().length;
-    expect(total).toBeGreaterThan(50);
     for (const [writer, keys] of acknowledged.entries()) {
       const found: string[] = [];
       for (let after = "", more = true; more;) {

