@@ -81,7 +81,9 @@ async function tryOne(
   changes: readonly Change[],
 ): Promise<{ status: number; isDirty: boolean }> {
   const sent = requestOf(operation, valid, tenant.key, changes);
-  const patience: Patience = MAY_WAIT.has(operation.id) ? "not long" : "until it is a hang";
+  // What works without a change waits for nothing.
+  const mayWait = MAY_WAIT.has(operation.id) && changes.length > 0;
+  const patience: Patience = mayWait ? "not long" : "until it is a hang";
   const answer = await connections.send(server.url, sent, patience);
   if (answer === null) return { status: 0, isDirty: true };
   const { status, text } = answer;

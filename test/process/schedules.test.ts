@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer } from "../../scripts/server.ts";
 import type { RunningServer } from "../../scripts/server.ts";
+import { until } from "../support/until.ts";
 import { call } from "./client.ts";
 
 const machine = {
@@ -91,7 +92,10 @@ test("after kills across several slots each of them was run once, without a call
   }
 
   for (const id of ["skip", "one", "born"]) {
-    const all = (await runs(id)).filter(({ outcome }) => outcome !== "running");
+    const all = await until(
+      () => runs(id),
+      (some) => some.every(({ outcome }) => outcome !== "running"),
+    );
     // A busy machine may be late by more than the grace; then what was missed is told, and not run.
     const run = all.filter(({ outcome }) => outcome === "succeeded");
     const others = all.filter(({ outcome }) => outcome !== "succeeded");
