@@ -13,6 +13,8 @@ export async function wrongWithDirectory(
   return await until(
     () => differences(server, ids),
     (wrong) => wrong.length === 0,
+    // What a kill kept from it comes within about a minute.
+    90_000,
   );
 }
 
