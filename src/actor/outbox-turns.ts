@@ -24,7 +24,8 @@ export function turnsIn(
   for (const item of items) {
     const lane = laneOf(item.effect, envelope);
     if (!taken.has(lane) && !isHeld(item, envelope.status)) turns.push({ item, lane });
-    taken.add(lane);
+    // To write down what is known needs no order, and may have to wait until the actor goes on.
+    if (item.known === undefined) taken.add(lane);
     if (sends) for (const later of lanesAfter(item.effect, envelope)) taken.add(later);
   }
   return turns;

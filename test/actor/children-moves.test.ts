@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { actorNow, deployed, expectReplays, records, sent, spawned } from "../support/actors.ts";
+import { outboxOf } from "../support/activities.ts";
 import { call, fresh } from "../support/api.ts";
 import { CHILD, actorWhen, parentOf } from "../support/children.ts";
 import { ruled, useRules, versions, visited } from "../support/moves.ts";
@@ -13,8 +14,11 @@ afterEach(() => {
 const exists = async (id: string): Promise<boolean> =>
   (await call("GET", `/v1/actors/${id}`)).status === 200;
 
-/** A parent whose second version has moved its children's state, or has none for them any more. */
-async function movingParent(kept: boolean) {
+/** A parent whose second version has moved its children's state, or has none for them any more; `before` there is a rule. */
+async function movingParent(
+  kept: boolean,
+  before: (id: string, stem: string) => Promise<void> = async () => {},
+) {
   const stem = fresh("child");
   const child = await deployed(CHILD);
   const first = parentOf({ definitionId: child, id: stem, forEach: [{ given: 1 }, { given: 2 }] });
@@ -24,6 +28,7 @@ async function movingParent(kept: boolean) {
   const id = await spawned(v1!);
   await sent(id, "GO");
   await until(() => exists(`${stem}.1`), Boolean);
+  await before(id, stem);
   const rule = await ruled(v1!, v2!, { stateMapping: { waiting: "patience" } });
   return { id, stem, v2, rule };
 }
@@ -50,6 +55,30 @@ describe("a parent that moves", () => {
       await actorWhen(`${stem}.${index}`, ({ status }) => status === "terminated");
     }
     expect((await actorNow(id)).stateValue).toBe("patience");
+    await expectReplays(id);
+  });
+
+  test("while it is paused terminates them too, whatever it has kept of one that ended", async () => {
+    const { id, stem, rule } = await movingParent(false, async (parent, child) => {
+      await call("POST", `/v1/actors/${parent}/pause`, { body: {} });
+      await sent(`${child}.0`, "END");
+      await until(
+        () => outboxOf(parent),
+        (items) => items.some(({ known }) => known !== undefined),
+      );
+    });
+    expect(await visited(id, rule)).toEqual({ outcome: "migrated" });
+    await actorWhen(`${stem}.1`, ({ status }) => status === "terminated");
+    expect((await actorNow(id)).status).toBe("paused");
+    await call("POST", `/v1/actors/${id}/resume`, { body: {} });
+    await until(
+      () => records(id),
+      (log) => log.some(({ kind, reason }) => kind === "child_done" && reason === "late"),
+    );
+    await until(
+      () => outboxOf(id),
+      ({ length }) => length === 0,
+    );
     await expectReplays(id);
   });
 });
