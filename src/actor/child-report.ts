@@ -1,5 +1,6 @@
 import { refuse } from "../base/errors.ts";
 import type { Reply } from "../base/reply.ts";
+import { isOver } from "../lifecycle/fire-activity.ts";
 import type { Input } from "../lifecycle/input.ts";
 import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity } from "../lifecycle/types.ts";
@@ -42,6 +43,10 @@ export async function childEnded(resident: Resident, report: ChildReport): Promi
       return settled();
     }
     return refuse("unavailable", `The actor '${id}' is held back and can keep no more.`);
+  }
+  if (taken && isOver(work.actor.envelope, ref, now)) {
+    resident.end(work);
+    return refuse("unavailable", `The actor '${id}' has more to fire first: send the same again.`);
   }
   const advanced = work.try(input, now, { key, request: null, by, principal: null });
   if (advanced.ok) work.take(advanced);

@@ -1,4 +1,5 @@
 import type { Advanced } from "../lifecycle/conclude.ts";
+import { isOver } from "../lifecycle/fire-activity.ts";
 import type { Activity, Effect } from "../lifecycle/types.ts";
 import { hasRoom, originOf } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
@@ -7,7 +8,7 @@ import type { Work } from "./work.ts";
 
 /**
  * Writes down what became of an effect: one transaction, with what is due before it. `later`: the actor takes no result now,
- * since it is held back or has no room; `never`: it has as many records as an actor may have.
+ * since it is held back, has no room, or more to fire first; `never`: it has as many records as an actor may have.
  */
 export async function recordKnown(
   resident: Resident,
@@ -21,10 +22,10 @@ export async function recordKnown(
   if (actor?.envelope.uid !== uid) return "recorded";
   if (!outbox.some((item) => item.effect === effect)) return "recorded";
   const { work, now } = resident.begin(actor);
+  const { at = now } = known;
+  const turn = takesResults(work) && !isOver(work.actor.envelope, effect.ref, at);
   const advanced =
-    takesResults(work) && !work.hasTaken(known)
-      ? work.try(known.input, now, originOf(known))
-      : null;
+    turn && !work.hasTaken(known) ? work.try(known.input, now, originOf(known)) : null;
   if (advanced?.ok) work.take(advanced);
   const taken = advanced?.ok ?? work.hasTaken(known);
   resident.end(work);

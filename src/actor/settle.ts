@@ -58,6 +58,10 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
       ? settled(inTime(now))
       : refuse("unavailable", `The actor '${id}' is ${envelope.status} and can keep no more.`);
   }
+  if (activity !== null && !inTime(now)) {
+    resident.end(work);
+    return refuse("unavailable", `The actor '${id}' has more to fire first: send the same again.`);
+  }
   const advanced = work.try(input, now, { key: null, request: null, by, principal });
   if (advanced.ok) work.take(advanced);
   resident.end(work);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { SettleCommand } from "../../../src/actor/rpc.ts";
 import type { AttemptNote } from "../../../src/activities/types.ts";
 import { DEFAULT_TENANT } from "../../../src/base/ids.ts";
@@ -17,6 +17,7 @@ import {
   sqlIn,
 } from "../../support/actors.ts";
 import { call } from "../../support/api.ts";
+import { lowered } from "../../support/limits.ts";
 import { silence } from "../../support/silence.ts";
 import { until } from "../../support/until.ts";
 
@@ -28,7 +29,7 @@ async function settled(
   ref: string,
   output: string,
   errors: AttemptNote[] = [],
-): Promise<object> {
+): Promise<object | undefined> {
   const command: SettleCommand = {
     tenant: DEFAULT_TENANT,
     id,
@@ -40,7 +41,7 @@ async function settled(
     principal: null,
   };
   const object = objectOf(id) as unknown as { settle(one: SettleCommand): Promise<object> };
-  return ((await object.settle(command)) as { body: object }).body;
+  return ((await object.settle(command)) as { body?: object }).body;
 }
 
 /** An actor whose activity `2:0` waits for its result. */
@@ -99,6 +100,25 @@ describe("a result from outside", () => {
     expect(context.got).toBe("a");
     const last = { kind: "activity_done", by: "worker", payload: { errors } };
     expect((await records(id)).at(-1)).toMatchObject(last);
+    await expectReplays(id);
+  });
+});
+
+describe("a result after the deadline", () => {
+  test("is late also where more is due before it than one transaction fires", async () => {
+    onTestFinished(lowered("timersPerTransaction", 2));
+    const id = await working({ deadlineMs: 60_000 });
+    const body = { type: "NOTE", delayMs: 10_000 };
+    for (let n = 0; n < 3; n += 1) await call("POST", `/v1/actors/${id}/schedule`, { body });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 70_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const tried = await until(
+      () => settled(id, "2:0", "a"),
+      (answer) => answer !== undefined,
+    );
+    expect(tried).toMatchObject({ taken: false, status: "failed" });
+    const log = (await records(id)).map(({ type, reason }) => reason ?? type);
+    expect(log.slice(-3)).toEqual(["no_transition", "@error:call", "late"]);
     await expectReplays(id);
   });
 });
