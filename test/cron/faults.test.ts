@@ -8,8 +8,9 @@ import { refShard } from "../../src/directory/shards.ts";
 import type { RefChange } from "../../src/directory/rpc.ts";
 import type { Env } from "../../src/env.ts";
 import { fresh } from "../support/api.ts";
-import { Tenant, intercepted } from "../support/cron.ts";
+import { Tenant, alarmsStay, intercepted } from "../support/cron.ts";
 import { holdTimers } from "../support/held-timers.ts";
+import { lowered } from "../support/limits.ts";
 import { silence } from "../support/silence.ts";
 import { untilTrue } from "../support/until.ts";
 
@@ -17,8 +18,8 @@ const START = Date.parse("2090-01-01T00:00:00.000Z");
 const MINUTE = 60_000;
 const at = (ms: number) => new Date(START + ms).toISOString();
 const add = { actorId: "a", type: "ADD" };
-const never = () => new Promise<never>(() => {});
 
+alarmsStay();
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(START);
@@ -38,15 +39,29 @@ async function withSchedule(what: object = { send: add }): Promise<Tenant> {
   return tenant;
 }
 
-/** A life that ends when its first call does what it is told. */
-async function crash(tenant: Tenant, around: Parameters<typeof intercepted>[0]): Promise<void> {
-  await tenant.life({ ACTORS: intercepted(around) }, (object) => object.alarm());
+/** A life that ends under its first call: before the actor hears of it, or when it has acted. */
+async function crash(tenant: Tenant, when: "before" | "after"): Promise<void> {
+  const { promise: hangs, resolve: hang } = Promise.withResolvers<void>();
+  const ACTORS = intercepted(async (_, real) => {
+    if (when === "after") await real();
+    hang();
+    return new Promise(() => {});
+  });
+  const restore = lowered("cronAlarmMs", 100);
+  try {
+    await tenant.life({ ACTORS }, async (object) => {
+      await object.alarm();
+      await hangs;
+    });
+  } finally {
+    restore();
+  }
 }
 
 describe("a crash", () => {
   test("after the slot was written down and before the actor was called", async () => {
     const tenant = await withSchedule();
-    await crash(tenant, never);
+    await crash(tenant, "before");
     expect(await tenant.count("a")).toBe(0);
     expect(await tenant.runs("m")).toMatchObject([{ outcome: "running", attempts: 1 }]);
     expect(await tenant.settled("m")).toMatchObject([
@@ -59,10 +74,7 @@ describe("a crash", () => {
     for (const what of [{ send: add }, { spawn: { definitionId: "counter-v1" } }]) {
       vi.setSystemTime(START);
       const tenant = await withSchedule(what);
-      await crash(tenant, async (_, real) => {
-        await real();
-        return never();
-      });
+      await crash(tenant, "after");
       expect(await tenant.runs("m")).toMatchObject([{ outcome: "running" }]);
       const [run, ...more] = await tenant.settled("m");
       expect(run).toMatchObject({ outcome: "succeeded", attempts: 2 });
@@ -75,7 +87,7 @@ describe("a crash", () => {
   test("leaves an alarm behind that comes in time", async () => {
     const tenant = await withSchedule({ cron: "0 * * * *", send: add });
     vi.setSystemTime(START + 60 * MINUTE);
-    await crash(tenant, never);
+    await crash(tenant, "before");
     expect(await tenant.alarm()).toBe(START + 60 * MINUTE + LIMITS.cronLostMs);
   });
 
@@ -273,10 +285,7 @@ describe("by reference", () => {
     const tenant = await referring();
     await refer(tenant, "b", true, 1);
     await tenant.spawn("c");
-    await crash(tenant, async (_, real) => {
-      await real();
-      return never();
-    });
+    await crash(tenant, "after");
     await refer(tenant, "b", false, 9);
     await refer(tenant, "c", true, 1);
     const runs = await tenant.settled("m");
@@ -289,10 +298,7 @@ describe("by reference", () => {
     const tenant = await referring();
     await refer(tenant, "b", true, 1);
     await tenant.spawn("c");
-    await crash(tenant, async (_, real) => {
-      await real();
-      return never();
-    });
+    await crash(tenant, "after");
     expect((await tenant.call("DELETE", "/v1/actors/b")).status).toBe(204);
     await refer(tenant, "c", true, 1);
     expect(await tenant.settled("m")).toMatchObject([

@@ -1,10 +1,11 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { expect, vi } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
 import { CronObject } from "../../src/cron/cron-object.ts";
 import type { Env } from "../../src/env.ts";
 import { call, fresh } from "./api.ts";
 import type { Answer, Body } from "./api.ts";
+import { lowered } from "./limits.ts";
 
 /** Counts how often it was told to. */
 const COUNTER = {
@@ -123,6 +124,15 @@ export class Tenant {
       live(new CronObject(state, { ...env, ...given })),
     );
   }
+}
+
+/** For the tests around: an alarm is through only when its runs are, however slow the machine is. */
+export function alarmsStay(): void {
+  let restore: () => void;
+  beforeAll(() => {
+    restore = lowered("cronAlarmMs", 60_000);
+  });
+  afterAll(() => restore());
 }
 
 type Method = (...given: unknown[]) => Promise<unknown>;
