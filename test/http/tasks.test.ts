@@ -12,6 +12,7 @@ import {
   taskMachine,
   tasksOf,
   untilTasks,
+  waitingIn,
 } from "../support/tasks.ts";
 import { newTenant } from "../support/tenants.ts";
 import { until } from "../support/until.ts";
@@ -62,13 +63,14 @@ describe("a claim", () => {
     const queue = queueName();
     const restore = lowered("claimersPerQueue", 1);
     try {
-      const waiting = claimed(queue, { waitMs: 2_000 });
-      const refused = await until(
-        () => claim(queue, { worker: "w", waitMs: 1 }),
-        ({ status }) => status !== 200,
+      const waiting = claimed(queue, { waitMs: LIMITS.waitMs });
+      await until(
+        () => waitingIn(queue),
+        (count) => count === 1,
       );
-      expectProblem(refused, 429, "rate_limited");
-      expect(await waiting).toEqual([]);
+      expectProblem(await claim(queue, { worker: "w", waitMs: 1 }), 429, "rate_limited");
+      await handedOut(queue);
+      expect(await waiting).toHaveLength(1);
     } finally {
       restore();
     }
