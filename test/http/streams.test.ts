@@ -10,6 +10,7 @@ import { sent, spawned } from "../support/actors.ts";
 import { holdTimers } from "../support/held-timers.ts";
 import { newTenant } from "../support/tenants.ts";
 import { askForEvents, askForSocket, EventReader, SocketReader } from "../support/streams.ts";
+import { until } from "../support/until.ts";
 
 const EVENTS = { Accept: "text/event-stream" };
 const SOCKET = { Upgrade: "websocket" };
@@ -92,7 +93,8 @@ describe("server-sent events", () => {
 
   test("end no later than the key that opened them", async () => {
     const id = await spawnedDoor();
-    const expiresAt = new Date(Date.now() + 5_000).toISOString();
+    const expiresAt = new Date(Date.now() + LIMITS.streamMs / 2).toISOString();
+    const keyExpires = holdTimers((ms) => ms > LIMITS.streamMs / 4 && ms <= LIMITS.streamMs / 2);
     const body = { label: "short", scopes: ["read"], expiresAt };
     const { key } = (await call("POST", "/v1/keys", { body })).body;
     const made = await call("POST", `/v1/actors/${id}/stream-token`, { key: null, apiKey: key });
@@ -100,6 +102,7 @@ describe("server-sent events", () => {
     const socket = await SocketReader.open(id, { apiKey: key });
     const reader = await EventReader.open(id, { apiKey: key });
     const byToken = await EventReader.open(id, { apiKey: null, query });
+    keyExpires();
     expect(await reader.rest()).toEqual([]);
     expect(await byToken.rest()).toEqual([]);
     // Nothing came that its actor could have ended it by.
@@ -121,6 +124,12 @@ describe("the uid that a stream is asked for", () => {
     };
     const first = await spawn();
     const byRef = `ref:order:${value}`;
+    const untilFound = (uid: string) =>
+      until(
+        () => call("GET", `/v1/actors/${byRef}`),
+        ({ body }) => body.uid === uid,
+      );
+    await untilFound(first);
     for (const path of [id, byRef]) {
       const reader = await EventReader.open(path, { query: `?uid=${first}`, after: 0 });
       expect(await reader.take(1)).toEqual([1]);
@@ -129,6 +138,7 @@ describe("the uid that a stream is asked for", () => {
     expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(204);
     const second = await spawn({ id: fresh("other") });
     const third = await spawn({ refs: {} });
+    await untilFound(second);
     for (const [path, wrong, right] of [
       [id, first, third],
       [byRef, first, second],
