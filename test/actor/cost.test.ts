@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import { call, fresh } from "../support/api.ts";
 import {
@@ -11,6 +11,7 @@ import {
   spawned,
   sqlIn,
 } from "../support/actors.ts";
+import { holdTimers } from "../support/held-timers.ts";
 import { repeatsKeptSoon } from "../support/limits.ts";
 
 const counter = {
@@ -27,6 +28,10 @@ const counter = {
     },
   },
 };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 async function costOf(
   actorId: string,
@@ -63,6 +68,7 @@ describe("rows written", () => {
     const id = await spawned(counter);
     const options = { key: fresh("k") };
     await sent(id, "ADD", undefined, options);
+    holdTimers((ms) => ms === LIMITS.repeatsKeptMs);
     // The spawn's alarm is pending, so none is set to keep the count of repeats.
     const acts = [
       () => sent(id, "ADD", undefined, options),

