@@ -1,7 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ActorObject } from "../../src/actor/actor-object.ts";
+import { LIMITS } from "../../src/base/limits.ts";
 import { actorNow, deployed, records, sent, spawned } from "../support/actors.ts";
 import { call, doorMachine, expectProblem, fresh } from "../support/api.ts";
 import { bulkItems, finishedBulk, startedBulk } from "../support/bulk.ts";
+import { untilTrue } from "../support/until.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 async function doors(count: number): Promise<{ definitionId: string; ids: string[] }> {
   const definitionId = await deployed(doorMachine("any"));
@@ -122,13 +129,24 @@ describe("a bulk operation", () => {
 
   it("that is cancelled says of each actor whether it was acted on", async () => {
     const { definitionId, ids } = await doors(60);
+    let answered = false;
+    const control = ActorObject.prototype.control;
+    vi.spyOn(ActorObject.prototype, "control").mockImplementation(async function (
+      this: ActorObject,
+      command,
+    ) {
+      await untilTrue(() => answered);
+      return control.call(this, command);
+    });
     const id = await startedBulk({ filter: { definitionId }, action: "terminate" });
     const { body } = await call("POST", `/v1/bulk/${id}/cancel`, { body: {} });
+    answered = true;
     expect(["cancelling", "cancelled"]).toContain(body.state);
     const done = await finishedBulk(id);
     const { succeeded, cancelled } = done.counts;
     expect(done).toMatchObject({ state: "cancelled", total: 60 });
     expect(succeeded + cancelled).toBe(60);
+    expect(succeeded).toBeLessThanOrEqual(LIMITS.bulkConcurrency);
     const items = await bulkItems(id);
     for (const { actorId, outcome } of items) {
       const { status } = await actorNow(actorId);

@@ -9,6 +9,7 @@ import { readOperation } from "../../src/storage/bulk-operation.ts";
 import type { Body } from "../support/api.ts";
 import { bulkCommand, bulkId, inBulk, lifeOf } from "../support/bulk.ts";
 import type { HeldAlarm, Trouble } from "../support/bulk.ts";
+import { untilTrue } from "../support/until.ts";
 
 /** A tenant whose directory has one shard with so many actors. */
 function directoryOf(count: number, trouble: () => void = () => {}): Partial<Env> {
@@ -159,7 +160,7 @@ describe("a selection", () => {
       };
       const { operation } = lifeOf(state, held, willing, never as unknown as Partial<Env>);
       void start(operation, command("b"));
-      await vi.waitFor(() => expect(held.at).not.toBeNull());
+      await untilTrue(() => held.at !== null);
       const next = lifeOf(state, held, willing);
       await next.ring();
       expect(tables(state)).toEqual([]);
@@ -233,14 +234,17 @@ describe("an accepted operation", () => {
       };
       const { operation, ring } = lifeOf(state, held, overloaded, directoryOf(3));
       await start(operation, command("b"));
-      const pauses: number[] = [];
+      const moments: number[] = [];
       for (; rings < 100 && operation.row()?.finishedAt === null; rings += 1) {
-        const before = Date.now();
-        vi.setSystemTime(Math.max(before, held.at ?? 0));
+        vi.setSystemTime(Math.max(Date.now(), held.at ?? 0));
         await ring();
-        if (tried.has(rings)) pauses.push(Math.round((Date.now() - before) / 1_000));
+        if (tried.has(rings)) moments.push(Date.now());
       }
       expect([...tried.values()]).toEqual(Array(LIMITS.bulkAttempts).fill(3));
+      const pauses = moments.slice(1).map((at, n) => at - (moments[n] as number));
+      expect(pauses).toEqual(
+        Array.from({ length: LIMITS.bulkAttempts - 1 }, (_, n) => 1_000 * 2 ** n),
+      );
       expect(view(operation)).toMatchObject({
         body: { state: "done", counts: { failed: 3, pending: 0 } },
       });
