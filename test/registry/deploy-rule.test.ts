@@ -17,6 +17,7 @@ import {
   ruleOf,
   surveyed,
 } from "../support/rules.ts";
+import { untilTrue } from "../support/until.ts";
 
 const START = Date.parse("2091-01-01T00:00:00.000Z");
 
@@ -66,11 +67,10 @@ describe("a deploy with a rule", () => {
     const stored = { id: body.rule.id, from: "v1", to: "v2", toHash: body.hash };
     expect(await rules()).toMatchObject({ epoch: 1, rules: [stored] });
     expect(bodyOf(await registry.getDefinition("v2")).inForceAt).toBe(inForceAt);
-    await vi.waitFor(() =>
-      expect(sweeps.told).toEqual([
-        { name: `${tenant}/${body.rule.id}`, tenant, ruleId: body.rule.id, again: false },
-      ]),
-    );
+    await untilTrue(() => sweeps.told.length > 0);
+    expect(sweeps.told).toEqual([
+      { name: `${tenant}/${body.rule.id}`, tenant, ruleId: body.rule.id, again: false },
+    ]);
   });
 
   it("of the very same changes nothing, whatever became of the rule", async () => {

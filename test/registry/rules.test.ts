@@ -17,6 +17,7 @@ import {
   ruleOf,
   twoVersions,
 } from "../support/rules.ts";
+import { untilTrue } from "../support/until.ts";
 
 const START = Date.parse("2091-01-01T00:00:00.000Z");
 
@@ -222,10 +223,8 @@ describe("a rule of its own", () => {
       epoch: 2,
       rule: { state: "retired", ramp: [] },
     });
-    await vi.waitFor(() =>
-      expect(sweeps.told.map(({ ruleId }) => ruleId)).toEqual(
-        expect.arrayContaining([id, reply.id]),
-      ),
+    await untilTrue(() =>
+      [id, reply.id].every((one) => sweeps.told.some(({ ruleId }) => ruleId === one)),
     );
   });
 
@@ -323,7 +322,7 @@ describe("a rule of its own", () => {
     expect(reply).toMatchObject(refusal("rule_not_found"));
     await created(other);
     expect(await epoch()).toBe(1);
-    await vi.waitFor(() => expect(sweeps.told).toHaveLength(2));
+    await untilTrue(() => sweeps.told.length === 2);
     for (const { name, tenant: whose, ruleId } of sweeps.told)
       expect(name).toBe(`${whose}/${ruleId}`);
   });
