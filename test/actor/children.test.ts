@@ -46,7 +46,7 @@ describe("a child", () => {
     expect(activities).toMatchObject([
       { id: "family", status: "running", children: { total: 1, done: 0, failed: 0, ids: [child] } },
     ]);
-    expect((await entryOf(child))?.id).toBe(child);
+    expect((await until(() => entryOf(child), Boolean))?.id).toBe(child);
     const [born] = await records(child);
     expect(born).toMatchObject({ kind: "spawned", by: `actor:${id}`, principal: null });
     expect(born.key).toBe(`${uid}:2:0`);

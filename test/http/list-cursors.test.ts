@@ -21,8 +21,7 @@ it("an actor that fits all the time is listed exactly once, whatever others do m
     if (n < RESTLESS) await spawn(`r${n}`);
   }
 
-  const lists = { over: false };
-  let changes = 0;
+  const lists = { over: false, changes: 0 };
   const changing = (async () => {
     for (let n = 0; !lists.over && n < 5_000; n++) {
       const restless = `r${n % RESTLESS}`;
@@ -37,12 +36,12 @@ it("an actor that fits all the time is listed exactly once, whatever others do m
         await spawn(restless);
       }
       await spawn(`new${n}`);
-      changes += 1;
+      lists.changes += 1;
     }
   })();
 
   let pages = 0;
-  for (let list = 0; list < LISTS; list++) {
+  for (let list = 0; list < LISTS || lists.changes <= 5; list++) {
     const seen: string[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
@@ -57,6 +56,5 @@ it("an actor that fits all the time is listed exactly once, whatever others do m
   }
   lists.over = true;
   await changing;
-  expect(changes).toBeGreaterThan(5);
   expect(pages).toBeGreaterThan(LISTS * (STEADY / 7));
 });
