@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { Notice } from "../../src/webhooks/rpc.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
-import { untilTrue } from "../support/until.ts";
+import type { Body } from "../support/api.ts";
+import { until, untilTrue } from "../support/until.ts";
 import {
   deleteWebhooks,
   deliveriesOf,
@@ -35,13 +36,27 @@ async function enqueue(webhookId: string, notices: Notice[]): Promise<void> {
   expect(reply).toMatchObject({ ok: true });
 }
 
+/** From now on the objects' clock is ahead of the real one, by which alarms go off: no further attempt comes by itself. */
+function clockAhead(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+}
+
+/** The delivery that a receiver wants no more of is written down first. */
+async function untilDisabled(id: string): Promise<Body> {
+  const { body } = await until(
+    () => call("GET", `/v1/webhooks/${id}`),
+    ({ body: webhook }) => webhook.state === "disabled",
+  );
+  return body;
+}
+
 describe("a message", () => {
   it("is signed as Standard Webhooks says, once per attempt over the same bytes", async () => {
     const { id, secret } = await webhookOn(["emit"]);
     const { received } = outside((_, nth) => new Response(null, { status: nth === 1 ? 500 : 204 }));
     const message = fresh("m");
     await enqueue(id, [notice(message, { data: { actorId: "a-1", text: "ü€😀" } })]);
-    await untilDeliveries(id, ([first]) => first?.attempts.length === 1);
+    await untilDeliveries(id, ([first]) => first?.attempts.length >= 1);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
     await ringWebhook(id);
     const [delivery] = await untilDeliveries(id, ([first]) => first.status === "delivered");
@@ -124,6 +139,7 @@ describe("an attempt", () => {
   it.each(failures)("fails by %s and is made again", async (_, respond, attempt) => {
     const { id } = await webhookOn(["emit"]);
     const { received } = outside(respond);
+    clockAhead();
     await ping(id);
     const [delivery] = await untilDeliveries(id, ([first]) => first.attempts.length === 1);
     expect(delivery).toMatchObject({ status: "pending", attempts: [attempt] });
@@ -142,6 +158,7 @@ describe("an attempt", () => {
       // The object's own configuration, as a deployment without the variable has it.
       Object.defineProperty(env, "PERDURE_PRIVATE_TARGETS", { value: "", configurable: true });
     });
+    clockAhead();
     try {
       await ping(id);
       const [delivery] = await untilDeliveries(id, ([first]) => first.attempts.length === 1);
@@ -170,6 +187,7 @@ describe("an attempt", () => {
   it("happens ten times over days, and then it has failed, visibly", async () => {
     const { id } = await webhookOn(["emit"]);
     const { received } = outside(() => new Response(null, { status: 500 }));
+    clockAhead();
     await ping(id);
     let [delivery] = await untilDeliveries(id, ([first]) => first.attempts.length === 1);
     const begun = Date.now();
@@ -211,11 +229,11 @@ describe("an attempt", () => {
       id,
       Array.from({ length: 12 }, () => notice(fresh("m"))),
     );
-    await vi.waitFor(() => expect(begun).toBe(LIMITS.attemptsInFlight));
+    await untilTrue(() => begun === LIMITS.attemptsInFlight);
     // One more comes while all are busy; a place that is free is taken at once.
     await enqueue(id, [notice(fresh("m"))]);
     while (answered < 13) {
-      await vi.waitFor(() => expect(begun).toBeGreaterThan(answered));
+      await untilTrue(() => begun > answered);
       answered += 1;
     }
     await untilDeliveries(id, (all) => all.every(({ status }) => status === "delivered"));
@@ -244,14 +262,15 @@ describe("410", () => {
     const { id } = await webhookOn(["emit"]);
     let status = 500;
     const { received } = outside(() => new Response(null, { status }));
+    clockAhead();
     const waits = await ping(id);
     await untilDeliveries(id, ([first]) => first.attempts.length === 1);
     status = 410;
     await ping(id);
     const [gone] = await untilDeliveries(id, ([first]) => first.status === "failed");
     expect(gone.attempts).toMatchObject([{ status: 410, error: "gone" }]);
-    const webhook = (await call("GET", `/v1/webhooks/${id}`)).body;
-    expect(webhook).toMatchObject({ state: "disabled", reason: expect.stringContaining("410") });
+    const webhook = await untilDisabled(id);
+    expect(webhook.reason).toContain("410");
 
     const asked = received.length;
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
@@ -293,7 +312,7 @@ it("an alarm has set the next one before its attempts are through", async () => 
     return new Response(null, { status: nth > 1 ? 204 : 500 });
   });
   await ping(id);
-  await untilDeliveries(id, ([first]) => first.attempts.length === 1);
+  await untilDeliveries(id, ([first]) => first.attempts.length >= 1);
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
   const ringing = ringWebhook(id);
   await vi.waitFor(() => expect(received).toHaveLength(2), 10_000);
@@ -317,7 +336,8 @@ it("an attempt that outlives its webhook leaves nothing behind, no alarm either"
   over = true;
   await vi.waitFor(() => expect(ended).toBe(true), 10_000);
   expect(await webhookAlarm(id)).toBeNull();
-  expect(logged).not.toHaveBeenCalled();
+  const lines = logged.mock.calls.map(([line]) => String(line));
+  expect(lines.filter((line) => line.includes('"during":"webhook alarm"'))).toEqual([]);
 });
 
 it("what comes late for a webhook that was deleted is neither sent nor kept", async () => {
@@ -365,6 +385,7 @@ describe("redeliver", () => {
     await ping(id);
     const [delivery] = await untilDeliveries(id, ([first]) => first.status === "failed");
     status = 500;
+    await untilDisabled(id);
     await call("PATCH", `/v1/webhooks/${id}`, { body: { state: "active" } });
     await call("POST", `/v1/webhooks/${id}/deliveries/${delivery.id}/redeliver`);
     const [renewed] = await untilDeliveries(id, ([first]) => first.attempts.length === 2);
@@ -420,7 +441,7 @@ describe("the list of deliveries", () => {
     );
     status = 500;
     await ping(id);
-    await untilDeliveries(id, ([first]) => first.attempts.length === 1);
+    await untilDeliveries(id, ([first]) => first.attempts.length >= 1);
     const path = `/v1/webhooks/${id}/deliveries`;
     const seen: string[] = [];
     for (let cursor = ""; ;) {
@@ -494,7 +515,14 @@ describe("limits", () => {
     const rowsRead = () => runInDurableObject(webhookObject(id), ({ meter }) => meter.rowsRead);
     const before = await rowsRead();
     await enqueue(id, [notice("third")]);
-    await vi.waitFor(async () => expect(await webhookRpc(id).backlog()).toBe(0), 60_000);
+    // Asked beside the object, whose reads are counted.
+    const sql = "SELECT 1 FROM deliveries WHERE message_id = 'third' AND state = 'delivered'";
+    const delivered = () =>
+      runInDurableObject(
+        webhookObject(id),
+        (_, { storage }) => storage.sql.exec(sql).toArray().length === 1,
+      );
+    await untilTrue(delivered);
     expect((await rowsRead()) - before).toBeLessThan(100);
     await ringWebhook(id);
     expect(await count()).toBe(LIMITS.deliveriesKept);
