@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Waiters } from "../../src/actor/waiters.ts";
 import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { refShard, shardCount } from "../../src/directory/shards.ts";
@@ -74,17 +75,23 @@ describe("a deletion", () => {
   });
 
   test("takes no count with it, also of what its entry was never told", async () => {
-    const id = await spawned(machine);
-    const key = fresh("k");
-    for (const again of [key, key, fresh("k")])
-      await sent(id, "UNKNOWN", undefined, { key: again });
-    const shard = shardCalls(await shardNameOf(id));
-    const before = value(await shard.figures());
-    expect((await erase(id)).status).toBe(204);
-    expect(value(await shard.figures())).toMatchObject({
-      events: before.events + 2,
-      replays: before.replays + 1,
-    });
+    const definitionId = await deployed(machine);
+    const events: number[] = [];
+    const replays: number[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const id = await spawned(definitionId);
+      const key = fresh("k");
+      for (const again of [key, key, fresh("k")])
+        await sent(id, "UNKNOWN", undefined, { key: again });
+      const shard = shardCalls(await shardNameOf(id));
+      const before = value(await shard.figures());
+      expect((await erase(id)).status).toBe(204);
+      const after = value(await shard.figures());
+      events.push(after.events - before.events);
+      replays.push(after.replays - before.replays);
+    }
+    // Others may tell that shard of theirs meanwhile.
+    expect([Math.min(...events), Math.min(...replays)]).toEqual([2, 1]);
   });
 
   test("is refused where the actor has moved on", async () => {
@@ -114,8 +121,9 @@ describe("a deletion", () => {
 
   test("of who is being listened to ends the waiting", async () => {
     const id = await spawned(machine);
-    const waiting = call("GET", `/v1/actors/${id}/wait?state=b&timeoutMs=20000`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const until = vi.spyOn(Waiters.prototype, "until");
+    const waiting = call("GET", `/v1/actors/${id}/wait?state=b&timeoutMs=50000`);
+    await untilTrue(() => until.mock.calls.some(([actor]) => actor.envelope.id === id));
     await erase(id);
     expectProblem(await waiting, 404, "actor_not_found");
   });

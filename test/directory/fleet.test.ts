@@ -86,12 +86,18 @@ describe("a fleet", () => {
   test("is read in one turn for all shards: on a busy server each turn takes its time", async () => {
     const { tenant } = await fleetOf(40, (n) => ({ bornAt: n }));
     const timers = vi.spyOn(globalThis, "setTimeout");
-    await listActors(env, tenant, { ...ALL, after: null, limit: 10 });
-    const turns = timers.mock.calls.filter(([, ms]) => ms === 0).length;
+    const turns: number[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      timers.mockClear();
+      await listActors(env, tenant, { ...ALL, after: null, limit: 10 });
+      turns.push(timers.mock.calls.filter(([, ms]) => ms === 0).length);
+    }
     timers.mockRestore();
+    // Others in the process may have turns meanwhile.
+    const least = Math.min(...turns);
     // One at least, or who lists all the time keeps others from being heard.
-    expect(turns).toBeGreaterThanOrEqual(1);
-    expect(turns).toBeLessThanOrEqual(3);
+    expect(least).toBeGreaterThanOrEqual(1);
+    expect(least).toBeLessThanOrEqual(3);
   });
 
   test("is counted by class over all shards", async () => {

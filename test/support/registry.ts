@@ -1,5 +1,6 @@
 import type { Reply } from "../../src/base/reply.ts";
 import { env } from "cloudflare:workers";
+import { DEFAULT_TENANT } from "../../src/base/ids.ts";
 import type { RegistryObject } from "../../src/registry/registry-object.ts";
 import type { RegistryRpc } from "../../src/registry/rpc.ts";
 
@@ -14,6 +15,19 @@ export function registryObject(tenant: string): DurableObjectStub<RegistryObject
 export function bodyOf(reply: Reply): any {
   if (!reply.ok) throw new Error(`Refused: ${JSON.stringify(reply.failure)}`);
   return reply.body;
+}
+
+/** The tenant of a registry that a spy on all of them has seen. */
+export function tenantOf(registry: unknown): string | undefined {
+  return (registry as { ctx: DurableObjectState }).ctx.id.name;
+}
+
+/** How often a method that is spied on was called of one tenant's registry: others share the process. */
+export function callsOf(
+  spy: { mock: { contexts: unknown[] } },
+  tenant: string = DEFAULT_TENANT,
+): number {
+  return spy.mock.contexts.filter((registry) => tenantOf(registry) === tenant).length;
 }
 
 type Method = (...given: unknown[]) => unknown;
