@@ -60,10 +60,9 @@ describe("a child that its parent let go", () => {
   test("is not spawned any more where its spawn comes later", async () => {
     const id = fresh("c");
     const command = await spawning(id);
-    const [, late] = await Promise.all([
-      actorOf(id).abandon(abandoning(id)),
-      actorOf(id).spawn(command),
-    ]);
+    // Calls of one stub arrive in their order.
+    const actor = actorOf(id);
+    const [, late] = await Promise.all([actor.abandon(abandoning(id)), actor.spawn(command)]);
     expect(late).toMatchObject({ failure: { code: "actor_deleted" } });
     await evict(id);
     expect(await actorOf(id).spawn(command)).toMatchObject({ failure: { code: "actor_deleted" } });

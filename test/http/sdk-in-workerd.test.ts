@@ -18,7 +18,7 @@ describe("the SDK inside workerd", () => {
     await client.deploy(`${family}-v1`, doorMachine(family));
     const { id, replayed } = await client.spawn(`${family}-v1`);
     expect(replayed).toBe(false);
-    const waiting = client.waitFor(id, { tag: "passable" }, { timeoutMs: 10_000 });
+    const waiting = client.waitFor(id, { tag: "passable" }, { timeoutMs: 50_000 });
     await client.sendEvent(id, "OPEN");
     expect((await waiting).matched).toBe(true);
     const types: (string | null)[] = [];
