@@ -205,8 +205,14 @@ export class Reporter implements Observer {
     const resident = this.#resident;
     try {
       await resident.ready();
-      if (resident.actor !== null) resident.end(resident.begin(resident.actor).work);
+      if (resident.actor === null) return;
+      const work = resident.work(resident.actor);
+      work.point(work.now(Date.now()));
+      resident.end(work);
     } catch (error) {
+      // The alarm tells again, and visits again.
+      this.#told = null;
+      resident.alarm.remind(Date.now() + LIMITS.settleMs);
       logError("warn", error, { during: "going by the rules" });
     }
   }

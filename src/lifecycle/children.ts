@@ -35,7 +35,8 @@ export function settleChild(actor: Actor, input: Report, at: number, origin: Ori
     const cancel = cancellation(noted);
     if (cancel !== null) effects.ask(cancel);
   }
-  const result = { outcome: joined, attempts: 1 };
+  const unheard = "unheard" in input && input.unheard;
+  const result = { outcome: joined, attempts: 1, ...(unheard && { unheard }) };
   return takeResult({ ...actor, envelope }, noted, result, part, at, origin, effects);
 }
 

@@ -18,6 +18,7 @@ type Due = Extract<Timer, { kind: "activity" }>;
 interface Fired {
   timer: LogRecord["timer"];
   so: SoFar;
+  unheard?: true;
 }
 
 /** A due time of an activity has come. */
@@ -65,7 +66,9 @@ function endNow(actor: Actor, due: Due, fired: Fired, at: number, origin: Origin
     const cancel = cancellation(activity, due.what === "expiry");
     if (cancel !== null) effects.ask(cancel);
   }
-  const result = { outcome, attempts, ...(errors.length > 0 && { errors }) };
+  const { unheard } = fired;
+  const more = { ...(errors.length > 0 && { errors }), ...(unheard && { unheard }) };
+  const result = { outcome, attempts, ...more };
   const part = { ...resultPart(activity, result), timer: fired.timer };
   return settleWith({ ...actor, envelope }, activity, result, part, at, origin, effects);
 }

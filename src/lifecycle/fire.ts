@@ -15,7 +15,7 @@ const NOTHING: SoFar = { attempts: 0, errors: [] };
 /** A due time has come: it is gone, and what it was for happens. What fails is parked, since nobody waits for an answer. */
 export function fire(
   actor: Actor,
-  { timerId, so = NOTHING }: Extract<Input, { kind: "timer" }>,
+  { timerId, so = NOTHING, unheard }: Extract<Input, { kind: "timer" }>,
   at: number,
   origin: Origin,
 ): Advanced {
@@ -25,14 +25,15 @@ export function fire(
   const timers = envelope.timers.filter(({ id }) => id !== timerId);
   const without = { ...actor, envelope: { ...envelope, timers } };
   const fired = { timer: { id: timer.id, dueAt: timer.dueAt } };
+  const then = unheard ? { unheard } : {};
   switch (timer.kind) {
     case "activity":
-      return fireActivity(without, timer, { so, ...fired }, at, origin);
+      return fireActivity(without, timer, { so, ...then, ...fired }, at, origin);
     case "result": {
       const activity = envelope.activities.find(({ ref }) => ref === timer.activity);
       if (activity === undefined) throw new Error(`The actor has no activity '${timer.activity}'.`);
       const part = { ...resultPart(activity, timer), timer: { ...fired.timer, again: true } };
-      return takeResult(without, activity, timer, part, at, origin);
+      return takeResult(without, activity, { ...timer, ...then }, part, at, origin);
     }
     case "send": {
       const effects = new Effects(envelope.seq + 1);

@@ -28,11 +28,17 @@ export interface SoFar {
   errors: readonly AttemptNote[];
 }
 
+/**
+ * In logs of old an error that no `onError` took counts as a step that failed, with this message. Replays do with such records
+ * as was done then: `unheard`.
+ */
+export const UNHEARD = "[object Object]";
+
 /** What moves an actor. With the record before it and the definition, it decides everything (promise P3). */
 export type Input =
   | { kind: "event"; type: string; payload: JsonObject | null }
   /** `so`: of an activity's deadline, how far it had come by then, which only its outbox knows. */
-  | { kind: "timer"; timerId: string; so?: SoFar }
+  | { kind: "timer"; timerId: string; so?: SoFar; unheard?: true }
   /** From another actor; recorded and parked where it fails, since nobody waits for it. */
   | { kind: "message"; type: string; payload: JsonObject | null }
   /** The one result of an activity; `attempts` it took, `errors` of the last that failed, and `by` in the origin says who. */
@@ -48,9 +54,10 @@ export type Input =
       ref: string;
       error: ActivityError;
       errors?: readonly AttemptNote[];
+      unheard?: true;
     }
   | { kind: "child_done"; ref: string; index: number; output: JsonValue }
-  | { kind: "child_failed"; ref: string; index: number; error: ActivityError }
+  | { kind: "child_failed"; ref: string; index: number; error: ActivityError; unheard?: true }
   /** `from`: who had it, where somebody else has it from now on. */
   | {
       kind: "task_changed";
@@ -108,11 +115,12 @@ type InputOf<Kind> = Extract<Input, { kind: Kind }>;
 /** The input that a record was made from; births have a function of their own. */
 export function inputOf(record: LogRecord, library: Library): Input {
   const { kind, type, payload, timer, error, result } = record;
+  const then = error?.message === UNHEARD ? ({ unheard: true } as const) : {};
   // Whatever became of it: it came from a due time.
   if (timer !== null) {
     const { attempts, errors = [] } = (payload ?? {}) as unknown as Partial<SoFar>;
     const so = kind === "activity_failed" && attempts !== undefined ? { attempts, errors } : null;
-    return { kind: "timer", timerId: timer.id, ...(so && { so }) };
+    return { kind: "timer", timerId: timer.id, ...(so && { so }), ...then };
   }
   switch (kind) {
     case "event":
@@ -125,7 +133,7 @@ export function inputOf(record: LogRecord, library: Library): Input {
     }
     case "activity_failed": {
       const { ref, error, errors } = payload as unknown as InputOf<"activity_failed">;
-      return { kind, ref, error, ...(errors && { errors }) };
+      return { kind, ref, error, ...(errors && { errors }), ...then };
     }
     case "child_done": {
       const { ref, index, output } = payload as unknown as InputOf<"child_done">;
@@ -133,7 +141,7 @@ export function inputOf(record: LogRecord, library: Library): Input {
     }
     case "child_failed": {
       const { ref, index, error } = payload as unknown as InputOf<"child_failed">;
-      return { kind, ref, index, error };
+      return { kind, ref, index, error, ...then };
     }
     case "task_changed": {
       const { ref, assignee, from, expiresAt } = payload as unknown as InputOf<"task_changed">;

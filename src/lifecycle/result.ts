@@ -11,9 +11,10 @@ import { control } from "./conclude.ts";
 import type { Advanced, RecordPart } from "./conclude.ts";
 import { Effects } from "./effects.ts";
 import type { Origin } from "./input.ts";
+import { UNHEARD } from "./input.ts";
 import { hasRoomFor, park, react, scopeOf } from "./react.ts";
 import { armed, resultName } from "./timers.ts";
-import type { Activity, Envelope } from "./types.ts";
+import type { Activity, Envelope, LogRecord } from "./types.ts";
 
 /** How an activity ended, and in how many attempts. */
 export interface Result {
@@ -21,6 +22,8 @@ export interface Result {
   attempts: number;
   /** Of the last attempts that failed. */
   errors?: readonly AttemptNote[];
+  /** In a replay: the step counted as failed, since no `onError` took the error. */
+  unheard?: true;
 }
 
 /** What a record says of a result. */
@@ -47,10 +50,17 @@ export function takeResult(
   const { outcome, attempts } = result;
   const named = { ...part, type: resultName(activity.id, outcome), effects: [...effects.list] };
   const error = "error" in outcome ? outcome.error : null;
-  if (error !== null && !(invokeOf(actor.machine, activity)?.onError ?? false)) {
-    const said: RecordPart = { ...named, handled: false, reason: "nobody" };
+  if (result.unheard) {
+    const fault = { code: "expression_failed", message: UNHEARD } as const;
+    return parkResult(actor, activity, result, fault, named, at, origin);
+  }
+  const unheard = (of: ActivityError, reason: LogRecord["reason"]): Advanced => {
     const { errors = [] } = result;
-    return control(actor, failed(actor.envelope, activity, error, errors, at), said, at, origin);
+    const envelope = failed(actor.envelope, activity, of, errors, at);
+    return control(actor, envelope, { ...named, handled: false, reason }, at, origin);
+  };
+  if (error !== null && !(invokeOf(actor.machine, activity)?.onError ?? false)) {
+    return unheard(error, "nobody");
   }
   const event = eventOf(activity, outcome);
   const status = error === null ? "completed" : "failed";
@@ -59,9 +69,11 @@ export function takeResult(
   const reacted = undo.ok
     ? react({ ...actor, envelope: undo.envelope }, event, named, at, origin, effects)
     : undo;
-  return reacted.ok
-    ? reacted
-    : parkResult(actor, activity, result, reacted.fault, named, at, origin);
+  if (!reacted.ok) return parkResult(actor, activity, result, reacted.fault, named, at, origin);
+  const { handled, reason } = reacted.record;
+  // Somebody took the error who has nothing to do for it: that is an answer.
+  const answered = handled || reason === "forbidden";
+  return error === null || answered ? reacted : unheard(error, reason);
 }
 
 function eventOf({ id }: Activity, outcome: Outcome): EventData {

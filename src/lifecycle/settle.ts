@@ -24,7 +24,8 @@ export function settle(
     input.kind === "activity_done"
       ? { outcome: { output: input.output }, attempts: input.attempts }
       : { outcome: { error: input.error }, attempts: input.error.attempts };
-  const result: Result = { ...ended, ...(errors && { errors }) };
+  const unheard = input.kind === "activity_failed" && input.unheard;
+  const result: Result = { ...ended, ...(errors && { errors }), ...(unheard && { unheard }) };
   const activity = runningActivity(actor.envelope, ref);
   if (activity === null) {
     const { kind } = input;

@@ -70,7 +70,12 @@ export function step(
   // Named implementations are given the event itself, which is also what the log will keep.
   deepFreeze(event);
   const evaluation = new Evaluation(scope);
-  const outcome = run(machine, evaluation, live, () => transition(machine, live, event));
+  const outcome = run(machine, evaluation, live, () => {
+    const stepped = transition(machine, live, event) as { status: string };
+    // XState ends a machine that has nothing to say to an activity's error; here that is an event that is not handled.
+    const unheard = stepped.status === "error" && evaluation.selected?.length === 0;
+    return unheard ? live : stepped;
+  });
   if (!outcome.ok) return outcome;
   const selected = evaluation.selected ?? [];
   if (selected.some(({ target, actions }) => target !== undefined || actions.length > 0)) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { activityNotices } from "../../src/lifecycle/activity-notices.ts";
+import { UNHEARD } from "../../src/lifecycle/input.ts";
 import { retriable } from "../../src/lifecycle/retry.ts";
 import { actorView } from "../../src/lifecycle/view.ts";
 import { Life } from "../support/lives.ts";
@@ -302,6 +303,33 @@ describe("what an actor has no room for", () => {
     expect(retriable(life.envelope, null)).toEqual(["t1", "t2", "1:2"]);
     const again = life.give({ kind: "retried", items: ["1:2"] });
     expect(again.effects).toMatchObject([{ kind: "start", ref: "1:2", round: 1 }]);
+    life.checkReplay();
+  });
+});
+
+describe("an error that no `onError` takes", () => {
+  const odd = { code: "odd", message: "Odd.", attempts: 2 };
+
+  test("leaves the activity failed, and a retry runs it again", () => {
+    const life = begun();
+    const record = life.give({ kind: "activity_failed", ref: "2:0", error: odd });
+    expect(record).toMatchObject({ handled: false, reason: "guard_false", error: null });
+    expect(life.envelope.machine.value).toBe("charging");
+    expect(life.envelope.activities).toMatchObject([{ status: "failed", error: odd }]);
+    expect(retriable(life.envelope, "charge")).toEqual(["2:0"]);
+    expect(retryAll(life).effects).toMatchObject([{ kind: "start", ref: "2:0", round: 1 }]);
+    life.done("charge", { receipt: "r-1" });
+    expect(life.envelope.machine.value).toBe("paid");
+    life.checkReplay();
+  });
+
+  test("was parked once, and such a log is replayed as it was lived", () => {
+    const life = begun();
+    const failed = { kind: "activity_failed", ref: "2:0", error: odd, unheard: true } as const;
+    const record = life.give(failed);
+    expect(record.error).toEqual({ code: "expression_failed", message: UNHEARD });
+    expect(life.envelope.activities).toMatchObject([{ status: "parked" }]);
+    retryAll(life);
     life.checkReplay();
   });
 });
