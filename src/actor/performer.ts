@@ -188,7 +188,7 @@ export class Performer implements Observer {
     const left = this.#left(uid, effect);
     if (left === null) return;
     if ("done" in carried) this.#keep(left, null);
-    else if ("input" in carried) await this.#record(uid, effect, knownBy(carried.input));
+    else if ("input" in carried) await this.#record(uid, effect, this.#known(carried.input));
     else {
       const now = Date.now();
       const pauseMs = carried.pauseMs ?? pauseAfter(left.attempts);
@@ -226,12 +226,16 @@ export class Performer implements Observer {
     }
     const held = isHeld(item, actor.envelope.status);
     if (held && item.known !== undefined) return;
-    const now = Date.now();
-    const at = known.at ?? actorTime(actor.envelope, now);
-    const kept = { ...item, known: { ...known, at }, nextAt: held ? 0 : now + pauseMs };
+    const kept = { ...item, known, nextAt: held ? 0 : Date.now() + pauseMs };
     // One for which there is no room is asked for again, under the same key.
     const room = hasRoom(this.#resident.outbox.map((one) => (one === item ? kept : one)));
     this.#keep(item, room ? kept : { ...item, nextAt: kept.nextAt });
+  }
+
+  #known(input: Known["input"]): Known {
+    const { actor } = this.#resident;
+    const at = actor === null ? 0 : actorTime(actor.envelope, Date.now());
+    return { input, at, by: null, principal: null };
   }
 
   /** The item as it is now; null when it went meanwhile. */
@@ -264,10 +268,6 @@ async function changedBefore(changed: Promise<void>, until: number): Promise<boo
   } finally {
     clearTimeout(timer);
   }
-}
-
-function knownBy(input: Known["input"]): Known {
-  return { input, by: null, principal: null };
 }
 
 /** ms after the first, second, … attempt that failed. */
