@@ -11,7 +11,7 @@ import type { TaskChanges, TaskRow } from "../storage/queue-tasks.ts";
 import { isLapsed, lapse } from "./due.ts";
 import type { Queue } from "./queue.ts";
 import type { Caller } from "./rpc.ts";
-import { noSuchTask, taskClosed, taskView } from "./task.ts";
+import { noSuchTask, roundOf, roundOver, taskClosed, taskView } from "./task.ts";
 import type { Teller } from "./tell-actor.ts";
 import { owing } from "./transitions.ts";
 
@@ -41,6 +41,7 @@ export async function bringResult(
   command: { taskId: string } & Caller & CollectionKey,
   saying: Saying,
 ): Promise<Reply> {
+  let round: number | null = null;
   for (;;) {
     const db = queue.stored();
     const first = answeredBefore(db, command);
@@ -48,6 +49,8 @@ export async function bringResult(
     const now = Date.now();
     const row = db && findTask(db, command.taskId);
     if (db === null || row === null) return noSuchTask(command.taskId);
+    if (round !== null && round !== roundOf(row)) return roundOver(row);
+    round = roundOf(row);
     if (row.ended_at !== null) {
       if (row.outcome_hash !== saying.hash) return taskClosed(row);
       return remember(db, command, row, now);

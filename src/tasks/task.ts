@@ -114,6 +114,15 @@ export function noSuchTask(taskId: string) {
   );
 }
 
+/** What was said is of a round that is over: its activity has been run again. */
+export function roundOver({ task_id: taskId, status: taskStatus }: TaskRow) {
+  return refuse(
+    "task_closed",
+    `The task '${taskId}' has been run again meanwhile, so this counts for nothing. Look at the task as it is now.`,
+    { extra: { taskStatus, endedBy: null, endedAt: null } },
+  );
+}
+
 /** It has ended another way than the caller wants. */
 export function taskClosed(row: TaskRow) {
   const who = row.ended_by === null ? "" : ` by ${row.ended_by}`;
