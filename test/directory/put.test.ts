@@ -194,6 +194,20 @@ describe("an entry", () => {
     ]);
   });
 
+  test("says whether its actor was known on its definition", async () => {
+    const shard = shardCalls(await shardWith());
+    const one = entry();
+    const says = async (over: Partial<Entry>) => value(await shard.put({ ...one, ...over }));
+    expect(await says({})).toBe(true);
+    expect(await says({})).toBe(false);
+    expect(await says({ seq: 2, stateValue: "b" })).toBe(false);
+    expect(await says({ seq: 3, definitionId: "loan-v2" })).toBe(true);
+    expect(await says({ seq: 2, definitionId: "loan-v1" })).toBe(false);
+    expect(await says({ uid: fresh("uid"), bornAt: one.bornAt + 1, definitionId: "loan-v2" })).toBe(
+      true,
+    );
+  });
+
   test("goes when it is buried, and does not come back", async () => {
     const one = entry();
     const name = await shardWith(one);
