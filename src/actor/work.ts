@@ -7,7 +7,7 @@ import { NO_ORIGIN } from "../lifecycle/input.ts";
 import type { Input, Origin } from "../lifecycle/input.ts";
 import { moveBy } from "../lifecycle/move.ts";
 import { refuseMove } from "../lifecycle/refuse-move.ts";
-import { actorTime } from "../lifecycle/timers.ts";
+import { actorTime, nextTimer } from "../lifecycle/timers.ts";
 import type { LogRecord, Timer } from "../lifecycle/types.ts";
 import type { CompiledMachine } from "../machine/compile.ts";
 import { winnerAt } from "../migration/evaluate.ts";
@@ -220,9 +220,7 @@ export class Work {
     return outboxAfter(this.#outbox, this.records);
   }
 
-  /** The timer that fires next; none does while the actor is paused or stranded. */
   get #next(): Timer | null {
-    const { status, timers } = this.#actor.envelope;
-    return status === "active" ? (timers[0] ?? null) : null;
+    return nextTimer(this.#actor.envelope);
   }
 }

@@ -1,7 +1,7 @@
 import { countByClass } from "../storage/directory-lists.ts";
 import { sumOfEntries } from "../storage/directory-entries.ts";
 import { overdueBefore } from "./list.ts";
-import { shareOf } from "./matches.ts";
+import { firesTimers, shareOf } from "./matches.ts";
 import type { Share } from "./matches.ts";
 import type { ClassCount, Filter, ShardFigures } from "./rpc.ts";
 import type { Shard } from "./shard.ts";
@@ -51,7 +51,7 @@ function countOverdue(shard: Shard, dueBefore: number): number {
   const counted = timedCounts(shard, null, dueBefore);
   let sum = 0;
   for (const [n, { overdue }] of counted) {
-    if (shard.classOf(n).is.status === "active") sum += overdue;
+    if (firesTimers(shard.classOf(n).is)) sum += overdue;
   }
   return sum;
 }

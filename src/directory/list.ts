@@ -3,7 +3,7 @@ import { entriesOf } from "../storage/directory-entries.ts";
 import type { EntryRow } from "../storage/directory-entries.ts";
 import { placesByScan, placesByWalks } from "../storage/directory-lists.ts";
 import type { Placed, Range } from "../storage/directory-lists.ts";
-import { matches, shareOf } from "./matches.ts";
+import { firesTimers, matches, shareOf } from "./matches.ts";
 import type { Share } from "./matches.ts";
 import { comparePlaces } from "./place.ts";
 import { refsOf } from "./put.ts";
@@ -74,7 +74,7 @@ export function overdueBefore(now: number): number {
 
 function summaryOf(shard: Shard, row: EntryRow, now: number): Summary {
   const { is } = shard.classOf(row.class);
-  const late = is.status === "active" && isOverdue(row.due, now);
+  const late = firesTimers(is) && isOverdue(row.due, now);
   return {
     id: row.id,
     uid: row.uid,

@@ -9,19 +9,23 @@ export function shareOf(filter: Filter, actorClass: ActorClass): Share {
   if (!fits(filter, actorClass)) return "none";
   const { attention } = filter;
   if (attention === undefined) return "every";
-  // Only an active actor's timers fire, so only its can be late.
-  const active = actorClass.status === "active";
-  if (attention === "timer_overdue") return active ? "overdue" : "none";
+  const fires = firesTimers(actorClass);
+  if (attention === "timer_overdue") return fires ? "overdue" : "none";
   if (typeof attention === "string") {
     return actorClass.attention.includes(attention) ? "every" : "none";
   }
   const troubled = actorClass.attention.length > 0;
   if (attention) {
     if (troubled) return "every";
-    return active ? "overdue" : "none";
+    return fires ? "overdue" : "none";
   }
   if (troubled) return "none";
-  return active ? "punctual" : "every";
+  return fires ? "punctual" : "every";
+}
+
+/** Whether a due time of such an actor can be late. One that has ended may still undo something. */
+export function firesTimers({ status }: Pick<ActorClass, "status">): boolean {
+  return status !== "paused" && status !== "stranded";
 }
 
 /** Whether a filter takes an actor of this class that is or is not overdue, but for `updatedAfter`. */

@@ -11,6 +11,7 @@ import { classOfRow, classText, rowOfClass } from "./actor-class.ts";
 import type { ActorClass } from "./rpc.ts";
 import { Horizon } from "./horizon.ts";
 import type { Lag } from "./lag.ts";
+import { firesTimers } from "./matches.ts";
 
 /** A class of this shard, and how many of its entries there are. */
 export interface CountedClass {
@@ -90,7 +91,7 @@ export class Shard {
   moved(id: string, from: CountedClass | null, to: CountedClass | null, due: number | null): void {
     if (from) from.count -= 1;
     if (to) to.count += 1;
-    const wakes = to?.is.status === "active" ? due : null;
+    const wakes = to !== null && firesTimers(to.is) ? due : null;
     this.horizon.set(id, wakes);
     if (wakes !== null) this.look(wakes + LIMITS.overdueMs);
   }
@@ -118,7 +119,7 @@ export class Shard {
     return owing;
   }
 
-  /** Whether an active actor was due before this time; without reading, as a rule. */
+  /** Whether an actor was due before this time; without reading, as a rule. */
   someOverdue(dueBefore: number): boolean {
     if (this.rousing.size > 0) return true;
     if (this.horizon.drained) this.readHorizon();

@@ -4,7 +4,7 @@ import { isoTime } from "../base/time.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { RuleMark } from "../migration/rule.ts";
 import { failedUndos } from "./retry.ts";
-import { timerName } from "./timers.ts";
+import { firesTimers, timerName } from "./timers.ts";
 import type { AttentionReason, Envelope } from "./types.ts";
 
 /** Each reason in words: what is the matter, and what to do about it. */
@@ -111,7 +111,7 @@ export function attentionItems(envelope: Envelope, now: number): JsonObject[] {
     );
   }
   for (const mark of unmappableBy(envelope)) items.push(refusalItem("unmappable", mark));
-  if (status !== "active") return items;
+  if (!firesTimers(envelope)) return items;
   for (const timer of timers) {
     if (timer.dueAt + LIMITS.overdueMs >= now) break;
     items.push({

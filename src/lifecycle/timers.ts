@@ -65,8 +65,14 @@ export function inOrder(timers: readonly Timer[]): readonly Timer[] {
   return timers.toSorted((a, b) => a.dueAt - b.dueAt || a.generation - b.generation);
 }
 
-function nextDueAt(envelope: Envelope): number | null {
-  return envelope.timers[0]?.dueAt ?? null;
+/** Whether what is due happens. One that has ended has timers only of what it still undoes. */
+export function firesTimers({ status }: Pick<Envelope, "status">): boolean {
+  return status !== "paused" && status !== "stranded";
+}
+
+/** The timer that fires next, or null. */
+export function nextTimer(envelope: Envelope): Timer | null {
+  return firesTimers(envelope) ? (envelope.timers[0] ?? null) : null;
 }
 
 /** An actor's clock: the server's, moved by the development clock, never behind its last record. */
@@ -77,10 +83,10 @@ export function actorTime(
   return Math.max(serverTime + clockOffsetMs, at);
 }
 
-/** When the object must be woken by the server's clock, or null. While paused, due times are only kept. */
+/** When the object must be woken by the server's clock, or null. While it is held back, due times are only kept. */
 export function alarmTime(envelope: Envelope): number | null {
-  const dueAt = nextDueAt(envelope);
-  return envelope.status === "active" && dueAt !== null ? dueAt - envelope.clockOffsetMs : null;
+  const timer = nextTimer(envelope);
+  return timer && timer.dueAt - envelope.clockOffsetMs;
 }
 
 /** Null, or why an actor cannot hold so many timers. */

@@ -72,11 +72,11 @@ export function countByClass(
   );
 }
 
-/** Due times of active actors from the soonest on. */
+/** Due times of actors that are not held back, from the soonest on. */
 export function* dueTimes(db: Db): Generator<{ id: string; due: number }> {
   yield* db.each<{ id: string; due: number }>(
     `SELECT id, due FROM entry INDEXED BY entry_by_class
-     WHERE class IN (SELECT n FROM class WHERE status = 'active') AND due IS NOT NULL ORDER BY due`,
+     WHERE class IN (SELECT n FROM class WHERE status NOT IN ('paused', 'stranded')) AND due IS NOT NULL ORDER BY due`,
   );
 }
 

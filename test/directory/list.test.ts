@@ -16,7 +16,7 @@ const NOW = Date.now() + 10_000_000;
 /** What a filter means, as plainly as can be said. */
 function takes(filter: Filter, one: Entry): boolean {
   const overdue =
-    one.status === "active" && one.dueAt !== null && one.dueAt < NOW - LIMITS.overdueMs;
+    one.status !== "paused" && one.dueAt !== null && one.dueAt < NOW - LIMITS.overdueMs;
   const reasons = overdue ? [...one.attention, "timer_overdue"] : one.attention;
   const { attention } = filter;
   return (

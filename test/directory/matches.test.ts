@@ -91,13 +91,14 @@ describe("a filter", () => {
   test("asks of attention what the class and the time say", () => {
     const parked: ActorClass = { ...base, attention: ["parked"] };
     const paused: ActorClass = { ...base, status: "paused" };
+    const done: ActorClass = { ...base, status: "done" };
     const shares = (attention: NonNullable<Filter["attention"]>) =>
-      [base, parked, paused].map((one) => shareOf({ attention }, one));
-    expect(shares(true)).toEqual(["overdue", "every", "none"]);
-    expect(shares(false)).toEqual(["punctual", "none", "every"]);
-    expect(shares("parked")).toEqual(["none", "every", "none"]);
-    expect(shares("timer_overdue")).toEqual(["overdue", "overdue", "none"]);
-    expect(shares("stranded")).toEqual(["none", "none", "none"]);
+      [base, parked, paused, done].map((one) => shareOf({ attention }, one));
+    expect(shares(true)).toEqual(["overdue", "every", "none", "overdue"]);
+    expect(shares(false)).toEqual(["punctual", "none", "every", "punctual"]);
+    expect(shares("parked")).toEqual(["none", "every", "none", "none"]);
+    expect(shares("timer_overdue")).toEqual(["overdue", "overdue", "none", "overdue"]);
+    expect(shares("stranded")).toEqual(["none", "none", "none", "none"]);
     expect(matches({ attention: true }, base, true)).toBe(true);
     expect(matches({ attention: true }, base, false)).toBe(false);
     expect(matches({ attention: false }, base, true)).toBe(false);

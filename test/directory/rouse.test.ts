@@ -79,6 +79,17 @@ describe("an overdue actor", () => {
     expect(record.map(({ kind }) => kind)).toEqual(["spawned", "timer"]);
   });
 
+  test("that has ended, and undoes something at last, is woken too", async () => {
+    const one = entry({ dueAt: Date.now() + HOUR, status: "done" });
+    const paused = entry({ dueAt: Date.now() + HOUR, status: "paused" });
+    const name = await shardWith(one, paused);
+    await evictShard(name);
+    passTime(2 * HOUR);
+    const called = await answering(name, awake);
+    expect(await ringShard(name)).toBe(true);
+    expect(called).toEqual([one.id]);
+  });
+
   test("that is gone loses its entry and its references", async () => {
     const held = fresh("b");
     const one = entry({ dueAt: Date.now() + HOUR, refs: { a: held } });
@@ -101,7 +112,15 @@ describe("an overdue actor", () => {
     const one = entry({ dueAt: late });
     const paused = entry({ dueAt: late, status: "paused" });
     const parked = entry({ dueAt: late, attention: ["parked"] });
-    const name = await shardWith(one, paused, parked, entry({ dueAt: late + HOUR }), entry());
+    const undoing = entry({ dueAt: late, status: "done" });
+    const name = await shardWith(
+      one,
+      paused,
+      parked,
+      undoing,
+      entry({ dueAt: late + HOUR }),
+      entry(),
+    );
     expect(value(await shardCalls(name).count({ attention: true }))).toMatchObject([{ count: 1 }]);
     passTime(HOUR + LIMITS.overdueMs + 1_000);
     const shard = shardCalls(name);
@@ -114,15 +133,16 @@ describe("an overdue actor", () => {
       expect(value(await shard.pick({ ids, filter }))).toHaveLength(items.length);
       return new Set(ids);
     };
-    expect(await found("timer_overdue")).toEqual(new Set([one.id, parked.id]));
-    expect(await found(true)).toEqual(new Set([one.id, parked.id]));
+    expect(await found("timer_overdue")).toEqual(new Set([one.id, parked.id, undoing.id]));
+    expect(await found(true)).toEqual(new Set([one.id, parked.id, undoing.id]));
     expect(await found("parked")).toEqual(new Set([parked.id]));
     expect((await found(false)).size).toBe(3);
-    expect(value(await shard.figures())).toMatchObject({ overdue: 2 });
+    expect(value(await shard.figures())).toMatchObject({ overdue: 3 });
     const [summary] = value(await shard.pick({ ids: [parked.id], filter: {} }));
     expect(summary?.attention).toEqual(["parked", "timer_overdue"]);
     value(await shard.put({ ...one, seq: 2, dueAt: null }));
     value(await shard.put({ ...parked, seq: 2, dueAt: null, attention: [] }));
+    value(await shard.put({ ...undoing, seq: 2, dueAt: null }));
     expect(await found(true)).toEqual(new Set());
     expect(value(await shard.figures())).toMatchObject({ overdue: 0 });
   });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
+import { attentionItems } from "../../src/lifecycle/attention.ts";
 import { retriable } from "../../src/lifecycle/retry.ts";
+import { alarmTime } from "../../src/lifecycle/timers.ts";
 import { actorView } from "../../src/lifecycle/view.ts";
 import { Life } from "../support/lives.ts";
 
@@ -226,6 +228,45 @@ describe("a compensation", () => {
     life.done("reserve");
     expect(life.envelope).toMatchObject({ undo: [], activities: [], status: "terminated" });
     expect(actorView(life.actor, life.at)["needsAttention"]).toEqual([]);
+    life.checkReplay();
+  });
+
+  test("has due times also where the actor has ended: they wake it, and can be overdue", () => {
+    const deadlineMs = 5_000;
+    const life = new Life({
+      initial: "charging",
+      states: {
+        charging: {
+          invoke: {
+            id: "charge",
+            src: "task",
+            input: { queue: "q" },
+            onDone: "undoing",
+            compensate: { src: "task", input: { queue: "q", deadlineMs } },
+          },
+        },
+        undoing: { invoke: { id: "undo", src: "compensate", onDone: "undone", onError: "stuck" } },
+        undone: { type: "final" },
+        stuck: { type: "final" },
+      },
+    });
+    life.done("charge");
+    life.fail("charge");
+    life.pass(0);
+    expect(life.envelope).toMatchObject({ status: "done", timers: [] });
+    expect(alarmTime(life.envelope)).toBe(null);
+    life.give({ kind: "retried", items: retriable(life.envelope, null) });
+    const dueAt = life.at + deadlineMs;
+    expect(alarmTime(life.envelope)).toBe(dueAt);
+    expect(attentionItems(life.envelope, dueAt)).toEqual([]);
+    expect(attentionItems(life.envelope, dueAt + LIMITS.overdueMs + 1)).toMatchObject([
+      { reason: "timer_overdue", event: "@deadline:charge" },
+    ]);
+    life.pass(deadlineMs);
+    expect(life.last.payload).toMatchObject({ error: { code: "deadline" } });
+    expect(life.envelope).toMatchObject({ status: "done", timers: [], activities: [] });
+    expect(alarmTime(life.envelope)).toBe(null);
+    expect(retriable(life.envelope, null)).toHaveLength(1);
     life.checkReplay();
   });
 });
