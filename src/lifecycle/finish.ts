@@ -18,11 +18,12 @@ export function finish(envelope: Envelope, effects: Effects, at: number): Envelo
   return { ...ended, timers: [], parked: [], undo };
 }
 
-/** What the end of an actor that lives would ask for; of a finished one nothing. */
+/** What is asked for where an actor is deleted. The parent of a finished one has been told; it may still undo something. */
 export function effectsOfEnd(envelope: Envelope): readonly Effect[] {
-  if (isFinished(envelope)) return [];
-  const effects = new Effects(envelope.seq + 1);
-  finish({ ...envelope, status: "terminated" }, effects, envelope.at);
+  const { activities, at, seq } = envelope;
+  const effects = new Effects(seq + 1);
+  if (isFinished(envelope)) cancelActivities(envelope, activities, effects, at);
+  else finish({ ...envelope, status: "terminated" }, effects, at);
   return effects.list;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { LIMITS } from "../../src/base/limits.ts";
 import { attentionItems } from "../../src/lifecycle/attention.ts";
+import { effectsOfEnd } from "../../src/lifecycle/finish.ts";
 import { retriable } from "../../src/lifecycle/retry.ts";
 import { alarmTime } from "../../src/lifecycle/timers.ts";
 import { actorView } from "../../src/lifecycle/view.ts";
@@ -233,7 +234,7 @@ describe("a compensation", () => {
 
   test("has due times also where the actor has ended: they wake it, and can be overdue", () => {
     const deadlineMs = 5_000;
-    const life = new Life({
+    const definition = {
       initial: "charging",
       states: {
         charging: {
@@ -249,11 +250,15 @@ describe("a compensation", () => {
         undone: { type: "final" },
         stuck: { type: "final" },
       },
+    };
+    const life = new Life(definition, {
+      parent: { id: "p", uid: "e".repeat(32), ref: "1:0", index: 0 },
     });
     life.done("charge");
     life.fail("charge");
     life.pass(0);
     expect(life.envelope).toMatchObject({ status: "done", timers: [] });
+    expect(life.last.effects).toMatchObject([{ kind: "tell_parent" }]);
     expect(alarmTime(life.envelope)).toBe(null);
     life.give({ kind: "retried", items: retriable(life.envelope, null) });
     const dueAt = life.at + deadlineMs;
@@ -262,10 +267,14 @@ describe("a compensation", () => {
     expect(attentionItems(life.envelope, dueAt + LIMITS.overdueMs + 1)).toMatchObject([
       { reason: "timer_overdue", event: "@deadline:charge" },
     ]);
+    expect(effectsOfEnd(life.envelope)).toMatchObject([
+      { kind: "cancel", src: "task", queue: "q" },
+    ]);
     life.pass(deadlineMs);
     expect(life.last.payload).toMatchObject({ error: { code: "deadline" } });
     expect(life.envelope).toMatchObject({ status: "done", timers: [], activities: [] });
     expect(alarmTime(life.envelope)).toBe(null);
+    expect(effectsOfEnd(life.envelope)).toEqual([]);
     expect(retriable(life.envelope, null)).toHaveLength(1);
     life.checkReplay();
   });

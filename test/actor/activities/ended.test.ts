@@ -2,7 +2,14 @@ import { describe, expect, test } from "vitest";
 import { actorNow, expectReplays, records, sent, spawned } from "../../support/actors.ts";
 import { call } from "../../support/api.ts";
 import type { Body } from "../../support/api.ts";
-import { completed, oneClaimed, queueName, tasksOf, untilTasks } from "../../support/tasks.ts";
+import {
+  completed,
+  failedBy,
+  oneClaimed,
+  queueName,
+  tasksOf,
+  untilTasks,
+} from "../../support/tasks.ts";
 import { until } from "../../support/until.ts";
 
 /** Has its work undone by a task, and ends whether that succeeds or not. */
@@ -66,5 +73,18 @@ describe("what an ended actor undoes at last", () => {
     await untilTasks(queue, (tasks) => tasks.every(({ status }) => status === "failed"));
     expect(await tasksOf(`queue=${queue}`)).toHaveLength(2);
     await expectReplays(id);
+  });
+
+  test("is let go where the actor is deleted", async () => {
+    const queue = queueName();
+    const id = await ended({ queue }, async () => {
+      const task = await oneClaimed(queue, { waitMs: 50_000 });
+      expect((await failedBy(task, { retryable: false })).status).toBe(200);
+    });
+    await retried(id);
+    await untilTasks(queue, ([task]) => task.status === "open");
+    expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(204);
+    const tasks = await tasksOf(`queue=${queue}`);
+    expect(tasks.map(({ status }) => status)).toEqual(["cancelled", "failed"]);
   });
 });
