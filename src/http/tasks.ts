@@ -121,7 +121,7 @@ export const taskRoutes = [
     name: "failTask",
     summary: "Say that an attempt failed",
     description:
-      "The task is open again after a pause, until its attempts are used up; then, or with retryable false, it fails in its actor.",
+      "The task is open again after a pause, until its attempts are used up; then, or with retryable false, it fails in its actor. Without leaseToken only a task that nobody has claimed can be failed, and that ends it.",
     scope: "write",
     params: taskPath,
     body: z.strictObject({

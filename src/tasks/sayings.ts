@@ -20,7 +20,7 @@ export async function completion({
   };
 }
 
-/** A worker could not do it. */
+/** A worker could not do it; or somebody ends by hand what nobody has, of which no attempt is over. */
 export async function failure({
   leaseToken,
   error: { code, message },
@@ -29,7 +29,10 @@ export async function failure({
   return {
     hash: await sha256Hex(canonicalJson({ code, message })),
     refusal: (row, now) => notForWorkers(row) ?? leaseRefusal(row, leaseToken, now),
-    becomes: (row, now) => afterFailure(row, { code, message, retryable }, now),
+    becomes: (row, now) => {
+      const again = retryable && row.status === "claimed";
+      return afterFailure(row, { code, message, retryable: again }, now);
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/base/limits.ts";
-import { deployed, spawned } from "../support/actors.ts";
+import { actorNow, deployed, spawned } from "../support/actors.ts";
 import { call, expectProblem, fresh } from "../support/api.ts";
 import { lowered } from "../support/limits.ts";
 import {
@@ -156,6 +156,29 @@ describe("a result", () => {
     expectProblem(await complete(task.id), 409, "lease_lost");
     const open = (await tasksOf(`queue=${queue}&status=open`))[0];
     expect((await complete(open.id)).body).toMatchObject({ status: "done", endedBy: "Ann" });
+  });
+
+  it("by hand of a task that nobody has is its end, whatever attempts are left", async () => {
+    const queue = queueName();
+    await handedOut(queue, 2, { retry: { maxAttempts: 3, initialMs: 0 } });
+    const [first] = await claimed(queue, { max: 1 });
+    const failure = { code: "given_up", message: "Nobody will do it." };
+    const fail = (id: string, body: object = {}) =>
+      call("POST", `/v1/tasks/${id}/fail`, { body: { error: failure, ...body } });
+    const { status } = await fail(first.id, { leaseToken: first.leaseToken });
+    expect(status).toBe(200);
+    for (const { id, actorId } of await untilTasks(queue, (all) =>
+      all.every((task) => task.status === "open"),
+    )) {
+      const answer = await fail(id, { by: "Ann" });
+      expect(answer.body).toMatchObject({ status: "failed", endedBy: "Ann" });
+      const actor = await actorNow(actorId);
+      expect(actor).toMatchObject({
+        stateValue: "failed",
+        context: { error: { code: "given_up" } },
+      });
+      expect((await fail(id, { by: "Ann" })).body).toMatchObject({ status: "failed" });
+    }
   });
 
   it("for people is none of a task for workers", async () => {
