@@ -2,7 +2,9 @@ import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { refuseLimit } from "../base/over-limit.ts";
 import type { Reply } from "../base/reply.ts";
-import type { Activity } from "../lifecycle/types.ts";
+import { openTask } from "../lifecycle/tasks.ts";
+import type { OpenTask } from "../lifecycle/tasks.ts";
+import type { TaskState } from "../lifecycle/types.ts";
 import { actorMeant, refuseStatus } from "./guards.ts";
 import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
@@ -15,11 +17,12 @@ export async function changeTask(resident: Resident, command: TaskChange): Promi
   const actor = actorMeant(resident, command);
   if ("failure" in actor) return actor;
   const { work, now } = resident.begin(actor);
-  const task = taskOf(work.actor.envelope.activities, ref);
+  const activity = openTask(work.actor.envelope, ref);
   const outcome =
-    task === null
+    activity === null
       ? refuse("task_closed", "The actor waits for this task no longer; its log says why.")
-      : (refuseStatus(work.actor, ["active", "paused"]) ?? refuseTime(expiresAt, now));
+      : (refuseStatus(work.actor, ["active", "paused"]) ?? refuseTime(activity, expiresAt, now));
+  const task = activity?.task ?? null;
   let reply: Reply | null = outcome;
   if (reply === null && task !== null && changes(task, command)) {
     const input = {
@@ -35,26 +38,25 @@ export async function changeTask(resident: Resident, command: TaskChange): Promi
   }
   resident.end(work);
   if (reply !== null) return reply;
-  return answer(200, { ...taskOf(work.actor.envelope.activities, ref) }, work.actor.envelope.seq);
+  return answer(200, { ...openTask(work.actor.envelope, ref)?.task }, work.actor.envelope.seq);
 }
 
-function taskOf(activities: readonly Activity[], ref: string) {
-  const activity = activities.find((one) => one.ref === ref && one.status === "running");
-  return activity?.task ?? null;
-}
-
-function changes(
-  task: NonNullable<Activity["task"]>,
-  { assignee, expiresAt }: TaskChange,
-): boolean {
+function changes(task: TaskState, { assignee, expiresAt }: TaskChange): boolean {
   return (
     (assignee !== undefined && assignee !== task.assignee) ||
     (expiresAt !== undefined && expiresAt !== task.expiresAt)
   );
 }
 
-function refuseTime(expiresAt: number | undefined, now: number): Reply | null {
+function refuseTime({ src }: OpenTask, expiresAt: number | undefined, now: number): Reply | null {
   if (expiresAt === undefined) return null;
+  if (src !== "approval") {
+    const detail =
+      "This is a task for workers: only an approval has an `expiresAt`. Nothing was changed.";
+    return refuse("invalid_request", detail, {
+      errors: [{ pointer: "/expiresAt", code: "not_allowed", message: "is of approvals only" }],
+    });
+  }
   if (expiresAt > now + LIMITS.delayMs) {
     return refuseLimit(
       "delayMs",

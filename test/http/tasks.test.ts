@@ -190,6 +190,24 @@ describe("a result", () => {
   });
 });
 
+describe("a task for workers", () => {
+  it("is given to somebody else, and has no time of its own that could be changed", async () => {
+    const queue = queueName();
+    const [id] = await handedOut(queue);
+    const [task] = await tasksOf(`queue=${queue}`);
+    const change = (body: object) => call("PATCH", `/v1/tasks/${task.id}`, { body });
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    for (const body of [{ expiresAt }, { expiresAt, assignee: "emil" }]) {
+      const refused = await change(body);
+      expectProblem(refused, 400, "invalid_request");
+      expect(refused.body.errors).toMatchObject([{ pointer: "/expiresAt" }]);
+    }
+    expect(await tasksOf(`queue=${queue}`)).toEqual([task]);
+    expect(await actorNow(id as string)).toMatchObject({ seq: 1, timers: [] });
+    expect((await change({ assignee: "emil" })).body).toMatchObject({ assignee: "emil" });
+  });
+});
+
 describe("a heartbeat", () => {
   it("begins the lease anew and shows what it says", async () => {
     const queue = queueName();
