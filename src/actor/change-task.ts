@@ -2,10 +2,12 @@ import { refuse } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { refuseLimit } from "../base/over-limit.ts";
 import type { Reply } from "../base/reply.ts";
+import { isOver } from "../lifecycle/fire-activity.ts";
 import { openTask } from "../lifecycle/tasks.ts";
 import type { OpenTask } from "../lifecycle/tasks.ts";
 import type { TaskState } from "../lifecycle/types.ts";
 import { actorMeant, refuseStatus } from "./guards.ts";
+import { startOf } from "./outbox.ts";
 import { answer, refuseFault } from "./replies.ts";
 import type { Resident } from "./resident.ts";
 import type { TaskChange } from "./rpc.ts";
@@ -18,8 +20,10 @@ export async function changeTask(resident: Resident, command: TaskChange): Promi
   if ("failure" in actor) return actor;
   const { work, now } = resident.begin(actor);
   const activity = openTask(work.actor.envelope, ref);
+  // One that is held back fires nothing, and keeps what has come.
+  const over = isOver(work.actor.envelope, ref, now) || startOf(resident.outbox, ref)?.known;
   const outcome =
-    activity === null
+    activity === null || over
       ? refuse("task_closed", "The actor waits for this task no longer; its log says why.")
       : (refuseStatus(work.actor, ["active", "paused"]) ?? refuseTime(activity, expiresAt, now));
   const task = activity?.task ?? null;

@@ -337,6 +337,9 @@ describe("an approval", () => {
     const { id, queue, task } = await asked();
     await control(id, "pause");
     await later(id, queue, 73);
+    const path = `/v1/tasks/${task.id}`;
+    const body = { expiresAt: new Date(Date.now() + 1_000 * HOUR).toISOString() };
+    expectProblem(await call("PATCH", path, { body }), 409, "task_closed");
     expectProblem(await decide(task, { approved: true, by: "dora" }), 409, "task_closed");
     await untilTasks(queue, ([one]) => one.status === "expired");
     await control(id, "resume");
