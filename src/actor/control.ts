@@ -3,7 +3,7 @@ import type { Refused } from "../base/errors.ts";
 import type { Reply } from "../base/reply.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
 import type { Input } from "../lifecycle/input.ts";
-import { retriable } from "../lifecycle/retry.ts";
+import { retriable, retryFault } from "../lifecycle/retry.ts";
 import type { ActorStatus } from "../lifecycle/types.ts";
 import { refuseSeq, refuseStatus, refuseUnexpected } from "./guards.ts";
 import { NO_NEEDS, keyedChange } from "./keyed-change.ts";
@@ -50,7 +50,10 @@ function act(work: Work, command: ControlCommand, now: number): Advanced | Refus
     input = { kind, reason };
   }
   const { key, request, by, principal } = command.keyed;
-  return work.try(input, now, { key, request, by, principal });
+  const advanced = work.try(input, now, { key, request, by, principal });
+  if (input.kind !== "retried" || !advanced.ok) return advanced;
+  const fault = retryFault(work.actor.envelope, advanced.actor.envelope);
+  return fault === null ? advanced : { ok: false, fault };
 }
 
 export async function setRefs(

@@ -47,7 +47,7 @@ function control(action: ControlCommand["action"], summary: string) {
       "actor_not_found",
       "seq_mismatch",
       ...(action === "retry"
-        ? (["expression_failed", "nothing_to_retry", "rate_limited"] as const)
+        ? (["expression_failed", "limit_exceeded", "nothing_to_retry", "rate_limited"] as const)
         : []),
     ],
     async handle(call) {

@@ -1,19 +1,21 @@
 import { parseActorInput } from "../activities/actor-input.ts";
 import { childIds } from "../activities/child-names.ts";
+import type { Fault } from "../machine/evaluation.ts";
 import { setOut } from "./activities.ts";
-import { withActivity } from "./activity-set.ts";
+import { activityFault, withActivity } from "./activity-set.ts";
 import type { Actor } from "./actor.ts";
 import { beginUndo } from "./compensate.ts";
 import { control } from "./conclude.ts";
 import type { Advanced } from "./conclude.ts";
 import { Effects } from "./effects.ts";
 import type { Origin } from "./input.ts";
-import { inOrder } from "./timers.ts";
+import { inOrder, timerFault } from "./timers.ts";
 import type { Activity, Child, Envelope, Undo } from "./types.ts";
 
 /**
  * What can be run again: parked timers by their ids, activities that failed and what could not be undone by their refs,
- * and messages that were not delivered by theirs. `wanted`: one of these, or the name of an activity; null for all.
+ * and messages that were not delivered by theirs. `wanted`: one of these, or the name of an activity; null for all. They are
+ * begun in this order: what is to be undone newest first.
  */
 export function retriable(envelope: Envelope, wanted: string | null): string[] {
   const { parked, activities, undeliverable } = envelope;
@@ -22,9 +24,10 @@ export function retriable(envelope: Envelope, wanted: string | null): string[] {
       const of = timer.kind === "result" ? [timer.activity, timer.invoke] : [];
       return { item: timer.id, names: [timer.id, ...of] };
     }),
-    ...[...activities.filter(({ status }) => status === "failed"), ...failedUndos(envelope)].map(
-      ({ ref, id }) => ({ item: ref, names: [ref, id] }),
-    ),
+    ...[
+      ...activities.filter(({ status }) => status === "failed"),
+      ...failedUndos(envelope).toReversed(),
+    ].map(({ ref, id }) => ({ item: ref, names: [ref, id] })),
     ...undeliverable.map(({ ref }) => ({ item: ref, names: [ref] })),
   ];
   return items.flatMap(({ item, names }) =>
@@ -55,8 +58,9 @@ export function retry(
     const again = renewed(envelope.uid, activity, at);
     envelope = setOut(withActivity(envelope, again), again, effects, at);
   }
-  for (const undo of undos) {
-    if (wanted.has(undo.ref)) envelope = beginUndo(envelope, undo, null, effects, at);
+  for (const item of items) {
+    const undo = undos.find(({ ref }) => ref === item);
+    if (undo !== undefined) envelope = beginUndo(envelope, undo, null, effects, at);
   }
   for (const { ref, to, event } of envelope.undeliverable) {
     if (wanted.has(ref)) effects.ask({ kind: "send", ref, to, event });
@@ -65,6 +69,13 @@ export function retry(
   const payload = { items: [...items] };
   const part = { kind: "retried", payload, effects: effects.list } as const;
   return control(actor, { ...envelope, undeliverable }, part, at, origin);
+}
+
+/** Null, or why an actor cannot hold what a retry begins. Asked of a new one only: what a log tells has been begun. */
+export function retryFault(before: Envelope, after: Envelope): Fault | null {
+  const more = after.activities.length > before.activities.length;
+  const fault = more ? activityFault(after) : null;
+  return fault ?? (after.generations > before.generations ? timerFault(after) : null);
 }
 
 function retryParked(envelope: Envelope, wanted: ReadonlySet<string>): Envelope {

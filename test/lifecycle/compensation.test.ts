@@ -232,6 +232,29 @@ describe("a compensation", () => {
     life.checkReplay();
   });
 
+  test("is retried newest first; what a log retried in another order comes out the same", () => {
+    const both = (): Life => {
+      const life = failedShipping();
+      life.fail("reserve");
+      life.fail("charge");
+      life.pass(0);
+      return life;
+    };
+    const life = both();
+    expect(retriable(life.envelope, null)).toEqual(["2:0", "1:0"]);
+    const again = life.give({ kind: "retried", items: retriable(life.envelope, null) });
+    expect(again.effects).toMatchObject([
+      { kind: "start", ref: "8:0", id: "reserve" },
+      { kind: "start", ref: "8:1", id: "charge" },
+    ]);
+    life.checkReplay();
+    const older = both().give({ kind: "retried", items: ["1:0", "2:0"] });
+    expect(older.effects).toMatchObject([
+      { kind: "start", ref: "8:0", id: "charge" },
+      { kind: "start", ref: "8:1", id: "reserve" },
+    ]);
+  });
+
   test("has due times also where the actor has ended: they wake it, and can be overdue", () => {
     const deadlineMs = 5_000;
     const definition = {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { actorNow, expectReplays, records, sent, spawned } from "../../support/actors.ts";
-import { call } from "../../support/api.ts";
+import { call, expectProblem } from "../../support/api.ts";
 import type { Body } from "../../support/api.ts";
+import { lowered } from "../../support/limits.ts";
 import {
   completed,
   failedBy,
@@ -86,5 +87,23 @@ describe("what an ended actor undoes at last", () => {
     expect((await call("DELETE", `/v1/actors/${id}`)).status).toBe(204);
     const tasks = await tasksOf(`queue=${queue}`);
     expect(tasks.map(({ status }) => status)).toEqual(["cancelled", "failed"]);
+  });
+
+  test("is refused where it is more than the actor may have under way", async () => {
+    const queue = queueName();
+    const id = await ended({ queue, deadlineMs: 500 }, async () => {});
+    const { seq } = await actorNow(id);
+    for (const limit of ["activitiesPerActor", "timersPerActor"] as const) {
+      const restore = lowered(limit, 0);
+      try {
+        const refused = await call("POST", `/v1/actors/${id}/retry`, { body: {} });
+        expectProblem(refused, 422, "limit_exceeded");
+        expect(refused.body.limit).toBe(limit);
+      } finally {
+        restore();
+      }
+    }
+    expect(await actorNow(id)).toMatchObject({ seq, timers: [] });
+    await retried(id);
   });
 });
