@@ -219,6 +219,8 @@ async function play(world: TaskWorld, model: Model, one: Move): Promise<void> {
 /** Workers do all that is left, however long that takes. */
 async function finish(world: TaskWorld, model: Model): Promise<void> {
   Object.assign(world, { reachable: true, mute: false });
+  // What was told to the mute is over, and is told anew.
+  await world.settled();
   for (const [task, { left }] of model.tasks.entries()) if (left) await world.cancel(task, true);
   for (let round = 0; world.endings.size < model.tasks.length && round < 20; round += 1) {
     world.advance(60 * LEASE_MS);
