@@ -194,7 +194,7 @@ export class Reporter implements Observer {
     }
     this.#confirmed = uid;
     if (this.#told === told) told.state = "confirmed";
-    if (arrived || unsure) this.#background(this.#visit());
+    if ((arrived || unsure) && !this.#resident.isAbreast) this.#background(this.#visit());
   }
 
   /**

@@ -8,6 +8,7 @@ import { alarmTime } from "../lifecycle/timers.ts";
 import type { Envelope, LogRecord } from "../lifecycle/types.ts";
 import { getMachine, isDefinitionUnavailable } from "../registry/definition-cache.ts";
 import { definitionSource } from "../registry/definition-source.ts";
+import { knownRules } from "../registry/rule-cache.ts";
 import type { ReadyRule } from "../registry/rule-cache.ts";
 import { actorTables } from "../storage/actor-schema.ts";
 import { readActor } from "../storage/actor-snapshot.ts";
@@ -161,6 +162,13 @@ export class Resident {
   /** Of the rules that the next transaction goes by. */
   get epoch(): number {
     return this.#reach.epoch;
+  }
+
+  /** Whether the actor has gone by all rules that are known under a lease. */
+  get isAbreast(): boolean {
+    if (this.#actor === null) return true;
+    const { tenant, epoch } = this.#actor.envelope;
+    return knownRules(tenant, epoch, Date.now())?.epoch === epoch;
   }
 
   /** A rule about the actor where it is now, as the last transaction went by it; null where there is none. */
