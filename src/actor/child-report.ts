@@ -4,7 +4,7 @@ import { isOver } from "../lifecycle/fire-activity.ts";
 import type { Input } from "../lifecycle/input.ts";
 import { runningActivity } from "../lifecycle/settle.ts";
 import type { Activity } from "../lifecycle/types.ts";
-import { actorMeant } from "./guards.ts";
+import { actorMeant, moreIsDue } from "./guards.ts";
 import type { Known } from "./outbox.ts";
 import { keepKnown, takesResults } from "./record-known.ts";
 import { answer, refuseFault } from "./replies.ts";
@@ -46,7 +46,7 @@ export async function childEnded(resident: Resident, report: ChildReport): Promi
   }
   if (taken && isOver(work.actor.envelope, ref, now)) {
     resident.end(work);
-    return refuse("unavailable", `The actor '${id}' has more to fire first: send the same again.`);
+    return moreIsDue(id);
   }
   const advanced = work.try(input, now, { key, request: null, by, principal: null });
   if (advanced.ok) work.take(advanced);

@@ -80,3 +80,8 @@ export function refuseUnreachable({ machine }: Actor, until: WaitQuery["until"])
     },
   );
 }
+
+/** One transaction fires so many timers, and that of an activity's time is not among them yet: its result has to wait. */
+export function moreIsDue(id: string): Refused {
+  return refuse("unavailable", `The actor '${id}' has more to fire first: send the same again.`);
+}

@@ -2,7 +2,7 @@ import type { AttemptFailure, AttemptNote } from "../activities/types.ts";
 import { isInline } from "../activities/types.ts";
 import { bytesOver } from "../base/json.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Input, Origin, SoFar } from "../lifecycle/input.ts";
+import type { Input, SoFar } from "../lifecycle/input.ts";
 import type { ActorStatus, Effect, Envelope, LogRecord } from "../lifecycle/types.ts";
 
 /** An effect that is still to be carried out, and how far that is. Not part of the snapshot: no replay makes it. */
@@ -96,10 +96,6 @@ export function knownBefore(items: readonly OutboxItem[], time: number): Known |
     if (known !== undefined && at < time && (first === null || at < cameAt(first))) first = known;
   }
   return first;
-}
-
-export function originOf({ by, principal, key = null }: Known): Origin {
-  return { key, request: null, by, principal };
 }
 
 /** What came before anybody noted when was in time. */

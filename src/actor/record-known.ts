@@ -1,7 +1,8 @@
 import type { Advanced } from "../lifecycle/conclude.ts";
 import { isOver } from "../lifecycle/fire-activity.ts";
+import { originOf } from "../lifecycle/input.ts";
 import type { Activity, Effect } from "../lifecycle/types.ts";
-import { hasRoom, originOf } from "./outbox.ts";
+import { hasRoom } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
 import type { Resident } from "./resident.ts";
 import type { Work } from "./work.ts";

@@ -9,7 +9,7 @@ import type { Input } from "../lifecycle/input.ts";
 import { runningActivity } from "../lifecycle/settle.ts";
 import type { Envelope } from "../lifecycle/types.ts";
 import { readRow } from "../storage/actor-log.ts";
-import { actorMeant } from "./guards.ts";
+import { actorMeant, moreIsDue } from "./guards.ts";
 import { cameAt, startOf, without } from "./outbox.ts";
 import { keepKnown, takesResults } from "./record-known.ts";
 import { recordOf } from "./record-rows.ts";
@@ -60,7 +60,7 @@ export async function settle(resident: Resident, command: SettleCommand): Promis
   }
   if (activity !== null && !inTime(now)) {
     resident.end(work);
-    return refuse("unavailable", `The actor '${id}' has more to fire first: send the same again.`);
+    return moreIsDue(id);
   }
   const advanced = work.try(input, now, { key: null, request: null, by, principal });
   if (advanced.ok) work.take(advanced);

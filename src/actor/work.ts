@@ -3,7 +3,7 @@ import { isFinished } from "../lifecycle/actor.ts";
 import type { Actor } from "../lifecycle/actor.ts";
 import { advance } from "../lifecycle/advance.ts";
 import type { Advanced } from "../lifecycle/conclude.ts";
-import { NO_ORIGIN } from "../lifecycle/input.ts";
+import { NO_ORIGIN, originOf } from "../lifecycle/input.ts";
 import type { Input, Origin } from "../lifecycle/input.ts";
 import { moveBy } from "../lifecycle/move.ts";
 import { refuseMove } from "../lifecycle/refuse-move.ts";
@@ -14,7 +14,7 @@ import { winnerAt } from "../migration/evaluate.ts";
 import type { Move } from "../migration/rule.ts";
 import type { ReadyRule } from "../registry/rule-cache.ts";
 import type { Laws } from "./laws.ts";
-import { hasRoom, knownBefore, originOf, outboxAfter, soFar } from "./outbox.ts";
+import { hasRoom, knownBefore, outboxAfter, soFar } from "./outbox.ts";
 import type { Known, OutboxItem } from "./outbox.ts";
 
 /** Where a work can go back to. */

@@ -228,7 +228,12 @@ export function birthOf(record: LogRecord): Birth {
   return record.payload as unknown as Birth;
 }
 
-export function originOf(record: LogRecord): Origin {
-  const { key, request, by, principal } = record;
+/** Of a record, or of what is to become one. */
+export function originOf({
+  key = null,
+  request = null,
+  by,
+  principal,
+}: Pick<Origin, "by" | "principal"> & Partial<Origin>): Origin {
   return { key, request, by, principal };
 }

@@ -96,7 +96,7 @@ async function work(sweep: Sweep, order: SweepOrder, place: Place | null): Promi
     const shards = await within(LIMITS.sweepCallMs, shardCount(env, name.tenant, false));
     if (shards !== null) {
       page = await ahead.take(name.tenant, order, place);
-      if (place.stage === "pending") page = withoutListed(db, page);
+      if (place.stage === "pending" && sweep.failures().listed > 0) page = withoutListed(db, page);
       next = behind(place, page.next, shards);
       // The second stage has whoever the first has not moved, so it is not fetched beside it.
       if (next?.stage === place.stage) ahead.fetch(name.tenant, order, next);

@@ -45,9 +45,9 @@ async function settled(
 }
 
 /** An actor whose activity `2:0` waits for its result. */
-async function working(input: object = {}, more: object = {}): Promise<string> {
+async function working(input: object = {}): Promise<string> {
   service(hanging);
-  const id = await spawned(caller(input, more));
+  const id = await spawned(caller(input));
   await sent(id, "GO");
   return id;
 }
@@ -131,6 +131,17 @@ describe("a result that came while its actor was paused", () => {
     return log.slice(resumed + 1).map(({ kind, type, reason }) => reason ?? type ?? kind);
   }
 
+  /** Both have happened since, and nothing is left to be done. */
+  async function expectLate(id: string, wanted: [string, "late"]): Promise<void> {
+    await until(
+      () => since(id),
+      ({ length }) => length === 2,
+    );
+    expect(await since(id)).toEqual(wanted);
+    expect(await outboxOf(id)).toEqual([]);
+    await expectReplays(id);
+  }
+
   test("before the deadline is taken before it, over a crash, though the actor goes on after it", async () => {
     const id = await working({ deadlineMs: 60_000 });
     await control(id, "pause");
@@ -154,13 +165,7 @@ describe("a result that came while its actor was paused", () => {
     expect(await settled(id, "2:0", "a")).toEqual(refused);
     await control(id, "resume");
     expect((await arrived(id, "failed")).context.got.code).toBe("deadline");
-    await until(
-      () => since(id),
-      ({ length }) => length === 2,
-    );
-    expect(await since(id)).toEqual(["@error:call", "late"]);
-    expect(await outboxOf(id)).toEqual([]);
-    await expectReplays(id);
+    await expectLate(id, ["@error:call", "late"]);
   });
 
   test("takes its turn among the timers that were due meanwhile", async () => {
@@ -193,13 +198,7 @@ describe("a result that came while its actor was paused", () => {
     await advanceClock(id, 20_000);
     await settled(id, "2:0", "a");
     await control(id, "resume");
-    await until(
-      () => since(id),
-      ({ length }) => length === 2,
-    );
-    expect(await since(id)).toEqual(["@timer:calling:10000", "late"]);
-    expect(await outboxOf(id)).toEqual([]);
-    await expectReplays(id);
+    await expectLate(id, ["@timer:calling:10000", "late"]);
   });
 
   test("is late where the actor was terminated", async () => {
